@@ -1,0 +1,56 @@
+// The set of every element of every result of a graph, for concrete inputs.
+// Bulk float64 enclosures over tiles; elements that stay undecided climb alone (ladder.hpp); what each tier decided is counted.
+//   Evaluation e(graph, inputs);   const SetTensor& s = e.result(0);
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eval/set_tensor.hpp"
+#include "eval/tensor.hpp"
+#include "ir/graph.hpp"
+
+namespace erx {
+
+/// How many elements each tier decided, over all materialised nodes.
+struct Counters {
+  std::int64_t bulk = 0;   // float64 enclosure
+  std::int64_t big = 0;    // MPFR
+  std::int64_t exact = 0;  // exact rationals
+  std::int64_t open = 0;   // no tier: the hull of the last enclosure was taken
+};
+
+struct EvaluateOptions {
+  int threads = 0;                  // 0: all cores
+  const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C; evaluation then throws Interrupted
+  void (*progress)(double fraction, void*) = nullptr;
+  void* progress_data = nullptr;
+  enum class Tier { all, big, exact } lowest = Tier::all;  // tests: start climbing here for every element
+};
+
+struct Interrupted {};
+
+class Evaluation {
+ public:
+  /// `inputs` in the order of graph.inputs, with the types and extents of those nodes.
+  /// errors: Error if a size limit is exceeded. Throws Interrupted.
+  Evaluation(std::shared_ptr<const Graph> graph, std::vector<Tensor> inputs, EvaluateOptions = {});
+  ~Evaluation();
+  Evaluation(Evaluation&&) noexcept;
+  Evaluation& operator=(Evaluation&&) noexcept;
+
+  /// Sets of result i; `store`: rounded once (to nearest even) into this format first.
+  const SetTensor& result(std::size_t i, const std::optional<Format>& store = {});
+  const Counters& counters() const;
+  const Graph& graph() const;
+  const std::vector<Tensor>& inputs() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace erx

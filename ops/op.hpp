@@ -1,0 +1,79 @@
+// An op is one row: its name, what it says, its types and shapes, how an element gathers its operands, one formula for every
+// number type. Every table of the program is a loop over all_ops(). Adding an op touches one file: write its formula and row in
+// the file of its family (ops/elementwise.cpp, ops/reduce.cpp, ops/layout.cpp, ops/linalg.cpp, ops/rounding_ops.cpp).
+//   const Op* op = find_op("exp");   op->map.f64(operands, attributes, context)
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.hpp"
+#include "ops/num/big.hpp"
+#include "ops/num/exact.hpp"
+#include "ops/num/f64.hpp"
+#include "ops/num/set.hpp"
+
+namespace erx {
+
+/// How an element of the result depends on elements of the operands.
+enum class Gather {
+  source,      // input, literal: no operand
+  map,         // on the element of each operand at the same (broadcast) index
+  view,        // is one element of the operand, at another index
+  reduce,      // on all elements along `axes`, combined two at a time in exact arithmetic (max, min, any, all)
+  sum,         // is an exact sum of elements or of products of two (sum, matmul): ops/terms.hpp lists its terms
+  accumulate,  // is the sum written in its operand, rounded in some order (acc, within)
+};
+
+/// One formula, instantiated for every number type.
+template <class R>
+using MapFormula = Set<R> (*)(std::span<const Set<R>> operands, const Attributes&, Context);
+
+struct Formulas {
+  MapFormula<F64> f64 = nullptr;
+  MapFormula<Big> big = nullptr;
+  MapFormula<Exact> exact = nullptr;
+  explicit operator bool() const { return f64 && big && exact; }
+};
+
+/// Where element (i0, i1, ..) of a view lies: offset + sum i_k * strides[k], in elements.
+struct View {
+  Extents extents;
+  Extents strides;
+  std::int64_t offset = 0;
+  static View contiguous(const Extents&);
+};
+
+/// A rule of types or shapes that the operands break; `operand` is the one to point at (-1: the whole).
+struct RuleBroken {
+  std::string what;
+  int operand = -1;
+  std::string label = {};
+};
+
+struct Op : OpName {
+  std::string_view doc;     // one line with shapes
+  std::string_view source;  // where its meaning or bound comes from
+  Gather gather = Gather::map;
+  int operands_min = 1;
+  int operands_max = 1;     // -1: any number
+  Type (*type)(std::span<const Type>, const Attributes&) = nullptr;     // throws RuleBroken
+  Shape (*shape)(std::span<const Shape>, const Attributes&) = nullptr;  // throws RuleBroken
+  Formulas map = {};        // of one element (Gather::map), or of two partial results (Gather::reduce)
+  std::optional<View> (*view)(const View&, const Node&) = nullptr;  // Gather::view; empty: the operand has to be copied first
+  bool (*freedom)(const Attributes&) = nullptr;  // nullptr: none
+  bool is_rational = true;  // rationals in, rationals out: the exact tier always ends
+  bool arithmetic = false;  // `in F { }` rounds it once
+  bool is_function = false; // a function that `ulp=` and `approx` concern (exp, sqrt ...)
+  double empty = 0;         // Gather::reduce: the value of an empty reduction
+};
+
+std::span<const Op* const> all_ops();
+const Op* find_op(std::string_view name);
+const Op& op(std::string_view name);  // Bug if there is none
+inline const Op& row(const Node& node) { return static_cast<const Op&>(*node.op); }
+
+/// Appends a node after its rules of types and shapes. Throws RuleBroken.
+NodeId build(Graph&, const Op&, std::vector<NodeId> operands, Attributes = {}, Span = {});
+
+}  // namespace erx

@@ -1,0 +1,46 @@
+// The leaves of a sum: what `sum`, `@` and chains of + and - add up, as one flat list.
+// Each term is +-a or +-a*b, summed over its reduced dimensions; factors are read through strides on the (contiguous) node.
+//   A @ B + C   ->   {+A*B over K}, {+C}
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "ir/graph.hpp"
+
+namespace erx {
+
+struct Factor {
+  NodeId node;
+  Extents out_strides;      // one per dimension of the result, in elements of the node; 0 where it is broadcast
+  Extents reduced_strides;  // one per reduced dimension of the term
+};
+
+struct Term {
+  bool negative = false;
+  Factor a;
+  std::optional<Factor> b;  // a product leaf
+  Extents reduced;          // extents of the reduced dimensions; empty: one leaf
+  std::int64_t leaves() const { return size_of(reduced); }
+};
+
+/// What makes a sum's operand not a sum of elements and two-factor products: `node` is to be pointed at.
+struct NotASum {
+  NodeId node;
+  std::string what;  // "a division at the top", "a three-factor product"
+};
+
+/// Structure only (works on symbolic shapes): empty if `root` is a sum, a product or a chain of + and - of these and of plain terms.
+std::optional<NotASum> not_a_sum(const Graph&, NodeId root);
+
+/// Nodes that are leaves or factors of the sum at `root`, in C order of the text.
+struct LeafNode {
+  NodeId node;
+  bool in_product;
+};
+std::vector<LeafNode> leaf_nodes(const Graph&, NodeId root);
+
+/// The terms of the sum at `root` of a graph with concrete shapes. A named node (let, parameter), a rounding and any other op is a leaf.
+/// `root` itself is always opened when it is a sum, a product or a chain.
+std::vector<Term> terms_of(const Graph&, NodeId root);
+
+}  // namespace erx
