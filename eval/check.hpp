@@ -1,5 +1,5 @@
 // Is this output possible under the spec? Every element that is not, with its place and distance.
-//   Report r = check(evaluation, {output});   r.ok(), r.text(), r.json()
+//   Report r = check(evaluation, {output});   r.ok(), r.text()
 #pragma once
 #include <memory>
 #include <optional>
@@ -54,7 +54,6 @@ struct Report {
   bool ok() const;
   std::int64_t violations() const;
   std::string text() const;
-  std::string json() const;         // carries everything the text shows
 };
 
 /// `outputs` in the order of the results. errors: Error for a shape or dtype that cannot be an output.

@@ -56,6 +56,7 @@ struct Attributes {
   bool keepdims = false;                  // reductions
   Shape shape;                            // reshape, broadcast
   std::vector<Slice> slices;              // index
+  std::uint8_t scales = 0;                // mul: bit k is set if operand k is an exact scalar parameter (set by build)
   std::string text;                       // literal: its exact decimal text; any_of: label; input: name
   bool operator==(const Attributes&) const = default;
 };

@@ -65,6 +65,7 @@ struct Op : OpName {
   bool is_rational = true;  // rationals in, rationals out: the exact tier always ends
   bool arithmetic = false;  // `in F { }` rounds it once
   bool is_function = false; // a function that `ulp=` and `approx` concern (exp, sqrt ...)
+  bool is_product = false;  // an exact scalar parameter among the operands scales the others
   double empty = 0;         // Gather::reduce: the value of an empty reduction
 };
 
