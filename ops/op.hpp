@@ -51,6 +51,9 @@ struct RuleBroken {
   std::string label = {};
 };
 
+/// What an op means to a sum that is opened into its terms (ops/terms.hpp).
+enum class SumRole { none, plus, minus, product, reduction, contraction };
+
 struct Op : OpName {
   std::string_view doc;     // one line with shapes
   std::string_view source;  // where its meaning or bound comes from
@@ -66,6 +69,7 @@ struct Op : OpName {
   bool arithmetic = false;  // `in F { }` rounds it once
   bool is_function = false; // a function that `ulp=` and `approx` concern (exp, sqrt ...)
   bool is_product = false;  // an exact scalar parameter among the operands scales the others
+  SumRole sum_role = SumRole::none;  // add, sub, mul, sum, matmul
   double empty = 0;         // Gather::reduce: the value of an empty reduction
 };
 

@@ -17,6 +17,7 @@ struct Factor {
 
 struct Term {
   bool negative = false;
+  std::uint8_t scales = 0;  // bit 0: factor a is an exact scalar parameter, bit 1: factor b; a 0 there makes the term absent
   Factor a;
   std::optional<Factor> b;  // a product leaf
   Extents reduced;          // extents of the reduced dimensions; empty: one leaf
