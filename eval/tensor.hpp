@@ -35,6 +35,10 @@ struct Tensor {
   std::int64_t size() const { return size_of(extents); }
   const std::byte* address(std::int64_t flat) const;  // of an element counted in C order
   double at(std::int64_t flat) const;  // nearest double; NaN and infinities as doubles; Bug for rational
+  /// at(first), at(first + 1), ... into `out`: the fast way to read a tile. Bug for rational.
+  void decode(std::int64_t first, std::int64_t count, double* out) const;
+  /// Is every element a double (false only for rationals and wide integers)? Then `at` and `decode` are exact.
+  bool is_double() const { return storage != Storage::rational && storage != Storage::i64 && storage != Storage::u64; }
   template <class R>
   Set<R> element(std::int64_t flat, Context) const;  // exactly, zeros with their sign
 };

@@ -1,0 +1,237 @@
+#include "eval/tensor.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "ops/num/big.hpp"
+#include "ops/num/exact.hpp"
+#include "ops/num/f64.hpp"
+
+namespace erx {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "codes are read as little-endian integers");
+
+template <class T>
+T load(const std::byte* p) {  // elements need not be aligned
+  T value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+std::uint64_t load_code(const std::byte* p, std::size_t bytes) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, p, bytes);
+  return bits;
+}
+
+std::size_t code_bytes(const Format& f) { return (static_cast<std::size_t>(f.width()) + 7) / 8; }
+
+// A format's codes as doubles: ordinary codes by arithmetic, the rest by `erx::decode`.
+struct Decoder {
+  explicit Decoder(const Format& f)
+      : format(f),
+        bytes(code_bytes(f)),
+        fraction_mask((std::uint64_t{1} << f.fraction_bits) - 1),
+        exponent_mask((std::uint64_t{1} << f.exponent_bits) - 1),
+        sign_shift(f.exponent_bits + f.fraction_bits),
+        to_double(1023 - f.bias),
+        // Below 0, or past 2046, the double itself would be subnormal or infinite.
+        plain(1 + to_double > 0 && static_cast<std::int64_t>(exponent_mask) + to_double < 2047) {}
+
+  double operator()(std::uint64_t bits) const {
+    const std::uint64_t e = bits >> format.fraction_bits & exponent_mask;
+    if (!plain || e == 0 || e == exponent_mask) return erx::decode(format, bits);
+    const std::uint64_t m = bits & fraction_mask;
+    const std::uint64_t sign = format.has_sign ? bits >> sign_shift & 1 : 0;
+    return std::bit_cast<double>(sign << 63 | (e + static_cast<std::uint64_t>(to_double)) << 52 | m << (52 - format.fraction_bits));
+  }
+
+  const Format& format;
+  std::size_t bytes;
+  std::uint64_t fraction_mask, exponent_mask;
+  int sign_shift, to_double;
+  bool plain;
+};
+
+// Calls visit(i, address) for `count` elements from `first` on, in C order.
+template <class Visit>
+void walk(const Tensor& t, std::int64_t first, std::int64_t count, Visit visit) {
+  if (count <= 0) return;
+  const std::size_t rank = t.extents.size();
+  if (rank == 0) return visit(0, t.data);
+  Extents index(rank);
+  std::int64_t rest = first;
+  for (std::size_t k = rank; k-- > 0;) {
+    index[k] = rest % t.extents[k];
+    rest /= t.extents[k];
+  }
+  const std::byte* p = t.data;
+  for (std::size_t k = 0; k < rank; ++k) p += index[k] * t.byte_strides[k];
+  for (std::int64_t i = 0;;) {
+    const std::int64_t run = std::min(count - i, t.extents[rank - 1] - index[rank - 1]);
+    const std::int64_t step = t.byte_strides[rank - 1];
+    for (std::int64_t j = 0; j < run; ++j, p += step) visit(i + j, p);
+    i += run;
+    if (i == count) return;
+    p -= step * t.extents[rank - 1];
+    index[rank - 1] = 0;
+    for (std::size_t k = rank - 1; k-- > 0;) {
+      p += t.byte_strides[k];
+      if (++index[k] < t.extents[k]) break;
+      p -= t.byte_strides[k] * t.extents[k];
+      index[k] = 0;
+    }
+  }
+}
+
+template <class T>
+void decode_as(const Tensor& t, std::int64_t first, std::int64_t count, double* out) {
+  walk(t, first, count, [out](std::int64_t i, const std::byte* p) { out[i] = static_cast<double>(load<T>(p)); });
+}
+
+Tensor owning(Type type, Storage storage, Extents extents, std::size_t element_size, std::vector<std::byte> bytes) {
+  Tensor t;
+  t.type = std::move(type);
+  t.storage = storage;
+  t.byte_strides = contiguous_strides(extents);
+  for (auto& s : t.byte_strides) s *= static_cast<std::int64_t>(element_size);
+  t.extents = std::move(extents);
+  auto owner = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+  t.data = owner->data();
+  t.owner = std::move(owner);
+  return t;
+}
+
+template <class T>
+Tensor one(Type type, Storage storage, T value) {
+  std::vector<std::byte> bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return owning(std::move(type), storage, {}, sizeof value, std::move(bytes));
+}
+
+// Does the exact decimal or fraction denote 0?
+bool is_zero_text(std::string_view text) {
+  for (char c : text) {
+    if (c == 'e' || c == 'E' || c == '/') return true;
+    if (c >= '1' && c <= '9') return false;
+  }
+  return true;
+}
+
+template <class R>
+Set<R> set_of(double x, Context context) {
+  if (std::isnan(x)) return Set<R>::special(has_nan);
+  if (std::isinf(x)) return Set<R>::special(x > 0 ? has_pinf : has_ninf);
+  const std::uint8_t zero = x != 0 ? 0 : std::signbit(x) ? has_nzero : has_pzero;
+  return Set<R>::point(R::exact(x, context), zero);
+}
+
+// A wide integer that no double holds goes through its decimal text.
+template <class R, class Int>
+Set<R> set_of_integer(Int value, Context context) {
+  constexpr Int limit = Int{1} << 53;
+  bool is_double = value <= limit;
+  if constexpr (std::is_signed_v<Int>) is_double = is_double && value >= -limit;
+  if (is_double) return set_of<R>(static_cast<double>(value), context);
+  return Set<R>::point(R::literal(std::to_string(value), context));
+}
+
+}  // namespace
+
+Tensor Tensor::scalar(double x) { return one(Type::real(), Storage::f64, x); }
+
+Tensor Tensor::rational(std::string text) {
+  Tensor t;
+  t.storage = Storage::rational;
+  t.text = std::move(text);
+  return t;
+}
+
+Tensor Tensor::integer(std::int64_t x) { return one(Type::integer(), Storage::i64, x); }
+
+Tensor Tensor::boolean(bool x) { return one(Type::boolean(), Storage::boolean, static_cast<std::uint8_t>(x)); }
+
+Tensor Tensor::of(Type type, Extents extents, const std::vector<double>& values) {
+  if (size_of(extents) != static_cast<std::int64_t>(values.size())) throw Bug("Tensor::of: extents and number of values differ");
+  if (type.is_boolean()) {
+    std::vector<std::byte> bytes(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) bytes[i] = std::byte{values[i] != 0};
+    return owning(std::move(type), Storage::boolean, std::move(extents), 1, std::move(bytes));
+  }
+  std::vector<std::byte> bytes(values.size() * sizeof(double));
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return owning(std::move(type), Storage::f64, std::move(extents), sizeof(double), std::move(bytes));
+}
+
+const std::byte* Tensor::address(std::int64_t flat) const {
+  const std::byte* p = data;
+  for (std::size_t k = extents.size(); k-- > 0;) {
+    p += flat % extents[k] * byte_strides[k];
+    flat /= extents[k];
+  }
+  return p;
+}
+
+double Tensor::at(std::int64_t flat) const {
+  const std::byte* p = storage == Storage::rational ? nullptr : address(flat);
+  switch (storage) {
+    case Storage::f64: return load<double>(p);
+    case Storage::f32: return load<float>(p);
+    case Storage::code: return erx::decode(type.format, load_code(p, code_bytes(type.format)));
+    case Storage::i8: return load<std::int8_t>(p);
+    case Storage::i16: return load<std::int16_t>(p);
+    case Storage::i32: return load<std::int32_t>(p);
+    case Storage::i64: return static_cast<double>(load<std::int64_t>(p));
+    case Storage::u8: return load<std::uint8_t>(p);
+    case Storage::u16: return load<std::uint16_t>(p);
+    case Storage::u32: return load<std::uint32_t>(p);
+    case Storage::u64: return static_cast<double>(load<std::uint64_t>(p));
+    case Storage::boolean: return load<std::uint8_t>(p) != 0;
+    case Storage::rational: break;
+  }
+  throw Bug("Tensor::at of a rational number");
+}
+
+void Tensor::decode(std::int64_t first, std::int64_t count, double* out) const {
+  switch (storage) {
+    case Storage::f64: return decode_as<double>(*this, first, count, out);
+    case Storage::f32: return decode_as<float>(*this, first, count, out);
+    case Storage::i8: return decode_as<std::int8_t>(*this, first, count, out);
+    case Storage::i16: return decode_as<std::int16_t>(*this, first, count, out);
+    case Storage::i32: return decode_as<std::int32_t>(*this, first, count, out);
+    case Storage::i64: return decode_as<std::int64_t>(*this, first, count, out);
+    case Storage::u8: return decode_as<std::uint8_t>(*this, first, count, out);
+    case Storage::u16: return decode_as<std::uint16_t>(*this, first, count, out);
+    case Storage::u32: return decode_as<std::uint32_t>(*this, first, count, out);
+    case Storage::u64: return decode_as<std::uint64_t>(*this, first, count, out);
+    case Storage::boolean:
+      return walk(*this, first, count, [out](std::int64_t i, const std::byte* p) { out[i] = *p != std::byte{0}; });
+    case Storage::code: {
+      const Decoder value(type.format);
+      // A constant width lets the compiler turn the load into one instruction.
+      if (value.bytes == 2) return walk(*this, first, count, [&](std::int64_t i, const std::byte* p) { out[i] = value(load<std::uint16_t>(p)); });
+      return walk(*this, first, count, [&](std::int64_t i, const std::byte* p) { out[i] = value(load_code(p, value.bytes)); });
+    }
+    case Storage::rational: break;
+  }
+  throw Bug("Tensor::decode of a rational number");
+}
+
+template <class R>
+Set<R> Tensor::element(std::int64_t flat, Context context) const {
+  switch (storage) {
+    case Storage::rational: return Set<R>::point(R::literal(text, context), is_zero_text(text) ? has_pzero : 0);
+    case Storage::i64: return set_of_integer<R>(load<std::int64_t>(address(flat)), context);
+    case Storage::u64: return set_of_integer<R>(load<std::uint64_t>(address(flat)), context);
+    default: return set_of<R>(at(flat), context);
+  }
+}
+
+template Set<F64> Tensor::element(std::int64_t, Context) const;
+template Set<Big> Tensor::element(std::int64_t, Context) const;
+template Set<Exact> Tensor::element(std::int64_t, Context) const;
+
+}  // namespace erx
