@@ -19,6 +19,7 @@ enum Flag : std::uint8_t {
   has_pzero = 8,
   has_nzero = 16,
   no_reals = 32,  // the finite part is empty
+  undecided = 64,  // an enclosure was too wide to tell: a finer tier may drop a flag
 };
 constexpr std::uint8_t any_zero = has_pzero | has_nzero;
 constexpr std::uint8_t any_infinity = has_pinf | has_ninf;
@@ -32,6 +33,7 @@ enum class Comparison { less, equal, greater, unknown };
 
 // A number type R (F64, Big, Exact) is an enclosure of one real number and provides:
 //   static R exact(double, Context)            a finite double
+//   static R between(double d, double u, Context)  some real in [d, u]; exact if d == u
 //   static R literal(std::string_view, Context)  decimal "0.3", "1e-5", "3", or a fraction "3/10"
 //   add sub mul div neg abs_of min_of max_of   (R, R) or (R);  div needs a divisor that cannot be 0
 //   sqrt_of exp_of log_of ...                  (R) inside the domain
