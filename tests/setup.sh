@@ -79,7 +79,7 @@ install_packages() {
 }
 
 has_module() { "$venv/bin/python" -c "import $1" >/dev/null 2>&1; }
-pip_install() { "$venv/bin/python" -m pip --disable-pip-version-check install --quiet "$@"; }
+pip_install() { "$venv/bin/python" -m pip --disable-pip-version-check install -qq "$@"; }
 
 # A CPU build is enough and far smaller: one that pip is set up to find, else PyTorch's own CPU index, else what there is.
 install_torch() {

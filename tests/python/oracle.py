@@ -1,0 +1,430 @@
+"""An independent interpreter of small specs: it lists every legal execution, in exact rationals.
+
+Written from the design documents, not from the C++. A tree of the classes below is evaluated for one element of its result;
+each choice that an implementation has is a call of `Run.choose`, and `outcomes` replays the evaluation through all choices.
+    x = Input([1, 2], (2,));  outcomes(Round(F16, Acc(F16, Sum(x, (0,)))), ())  ->  ([Fraction(3)], True)
+"""
+from itertools import combinations, product as cartesian
+
+import oracle_numbers as num
+from oracle_numbers import Undecided, Unspecified, ZERO, add, multiply, negate, round_to  # noqa: F401
+
+
+class Run:
+    """One execution: each stored element and each choice, made once."""
+
+    def __init__(self, script, rng=None):
+        self.script, self.rng = script, rng
+        self.widths, self.made, self.memo = [], [], {}
+
+    def choose(self, options):
+        if len(options) == 1:
+            return options[0]
+        place = len(self.made)
+        if place < len(self.script):
+            pick = self.script[place]
+        else:
+            pick = self.rng.randrange(len(options)) if self.rng else 0
+        self.made.append(pick)
+        self.widths.append(len(options))
+        return options[pick]
+
+
+def outcomes(node, index, limit, rng):
+    """Values of one element over its executions, and whether these are all of them."""
+    values, script = {}, []
+    for _ in range(limit):
+        run = Run(script)
+        values.setdefault(node.at(run, index))
+        script = run.made
+        while script and script[-1] + 1 == run.widths[len(script) - 1]:
+            script = script[:-1]
+        if not script:
+            return list(values), True
+        script = script[:-1] + [script[-1] + 1]
+    for _ in range(limit // 4):
+        values.setdefault(node.at(Run([], rng), index))
+    return list(values), False
+
+
+def indices(shape):
+    return list(cartesian(*(range(n) for n in shape)))
+
+
+def broadcast_shape(*shapes):
+    rank = max(map(len, shapes), default=0)
+    padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
+    return tuple(next((n for n in column if n != 1), 1) for column in zip(*padded))
+
+
+def broadcast_index(index, shape):
+    return tuple(0 if n == 1 else i for i, n in zip(index[len(index) - len(shape):], shape))
+
+
+class Node:
+    shape = ()
+    free = False  # has a choice of its own
+
+    def at(self, run, index):
+        key = (id(self), index)
+        if key not in run.memo:
+            run.memo[key] = self.element(run, index)
+        return run.memo[key]
+
+    def operand(self, run, node, index):
+        return node.at(run, broadcast_index(index, node.shape))
+
+
+class Input(Node):
+    def __init__(self, values, shape):
+        self.values, self.shape = values, shape  # {index: number} or a flat list
+
+    def element(self, run, index):
+        flat = 0
+        for i, n in zip(index, self.shape):
+            flat = flat * n + i
+        return self.values[flat]
+
+
+class Literal(Input):
+    def __init__(self, value):
+        super().__init__([value], ())
+
+
+class ScalarParameter(Literal):
+    """An exact number bound to a free name: where it scales and is 0, its product is absent."""
+
+
+class Let(Node):
+    """A stored tensor: an opaque leaf."""
+
+    def __init__(self, node):
+        self.node, self.shape = node, node.shape
+
+    def element(self, run, index):
+        return self.node.at(run, index)
+
+
+def _truth(flag):
+    return num.Fraction(int(flag))
+
+
+def _comparison(test):
+    def function(x, y):
+        order = num.compare(x, y)
+        return _truth(test(order))
+    return function
+
+
+MAPS = {
+    "add": add, "sub": num.subtract, "mul": multiply, "div": num.divide, "neg": negate, "abs": num.absolute,
+    "sqrt": num.sqrt, "exp": num.exp, "log": num.log, "tanh": num.tanh, "maximum": num.maximum, "minimum": num.minimum,
+    "lt": _comparison(lambda o: o is not None and o < 0), "le": _comparison(lambda o: o is not None and o <= 0),
+    "gt": _comparison(lambda o: o is not None and o > 0), "ge": _comparison(lambda o: o is not None and o >= 0),
+    "eq": _comparison(lambda o: o == 0), "ne": _comparison(lambda o: o != 0),
+    "and": lambda x, y: _truth(x and y), "or": lambda x, y: _truth(x or y), "not": lambda x: _truth(not x),
+}
+ROUNDED_IN_BLOCK = {"add", "sub", "mul", "div", "sqrt", "exp", "log", "tanh"}
+
+
+class Map(Node):
+    def __init__(self, op, *operands):
+        self.op, self.operands = op, operands
+        self.shape = broadcast_shape(*(o.shape for o in operands))
+
+    def element(self, run, index):
+        values = [self.operand(run, o, index) for o in self.operands]
+        return self.apply(values)
+
+    def apply(self, values):
+        if self.op == "mul" and any(isinstance(o, ScalarParameter) and num.is_zero(v) for o, v in zip(self.operands, values)):
+            return ZERO
+        return MAPS[self.op](*values)
+
+
+class Where(Node):
+    def __init__(self, condition, yes, no):
+        self.operands = (condition, yes, no)
+        self.shape = broadcast_shape(*(o.shape for o in self.operands))
+
+    def element(self, run, index):
+        condition, yes, no = self.operands
+        return self.operand(run, yes if self.operand(run, condition, index) else no, index)
+
+
+class View(Node):
+    """One element of the operand, at another index."""
+
+    def __init__(self, node, shape, source):
+        self.node, self.shape, self.source = node, shape, source
+
+    def element(self, run, index):
+        return self.node.at(run, self.source(index))
+
+
+class Reduce(Node):
+    """sum, max, min over axes."""
+
+    def __init__(self, op, node, axes, keepdims=False):
+        self.op, self.node, self.axes, self.keepdims = op, node, axes, keepdims
+        if keepdims:
+            self.shape = tuple(1 if i in axes else n for i, n in enumerate(node.shape))
+        else:
+            self.shape = tuple(n for i, n in enumerate(node.shape) if i not in axes)
+
+    def places(self, index):
+        if self.keepdims:
+            index = tuple(i for k, i in enumerate(index) if k not in self.axes)
+        for reduced in indices([self.node.shape[a] for a in self.axes]):
+            kept, inner = iter(index), iter(reduced)
+            yield tuple(next(inner) if i in self.axes else next(kept) for i in range(len(self.node.shape)))
+
+    def element(self, run, index):
+        values = [self.node.at(run, place) for place in self.places(index)]
+        function, empty = {"sum": (add, ZERO), "max": (num.maximum, num.NINF), "min": (num.minimum, num.INF)}[self.op]
+        if not values:
+            return empty
+        total = values[0]
+        for v in values[1:]:
+            total = function(total, v)
+        return total
+
+
+class MatMul(Node):
+    """Two or more dimensions each; leading ones broadcast."""
+
+    def __init__(self, a, b):
+        self.operands = (a, b)
+        self.shape = broadcast_shape(a.shape[:-2], b.shape[:-2]) + (a.shape[-2], b.shape[-1])
+
+    def factors(self, run, index):
+        a, b = self.operands
+        for k in range(a.shape[-1]):
+            batch_a = broadcast_index(index[:-2], a.shape[:-2]) if a.shape[:-2] else ()
+            batch_b = broadcast_index(index[:-2], b.shape[:-2]) if b.shape[:-2] else ()
+            yield a.at(run, batch_a + (index[-2], k)), b.at(run, batch_b + (k, index[-1]))
+
+    def element(self, run, index):
+        total = None
+        for x, y in self.factors(run, index):
+            term = multiply(x, y)
+            total = term if total is None else add(total, term)
+        return ZERO if total is None else total
+
+
+class Round(Node):
+    def __init__(self, fmt, node, mode="rne", overflow="", ftz="no"):
+        self.fmt, self.node, self.shape = fmt, node, node.shape
+        self.rounding = (mode, overflow, ftz)
+
+    def element(self, run, index):
+        return run.choose(round_to(self.node.at(run, index), self.fmt, *self.rounding))
+
+
+class AnyOf(Node):
+    def __init__(self, *operands):
+        self.operands = operands
+        self.shape = broadcast_shape(*(o.shape for o in operands))
+
+    def element(self, run, index):
+        return self.operand(run, run.choose(self.operands), index)
+
+
+class Block(Node):
+    """`in F { body }`: operations written inside (nodes of class Map that `inside` holds) round once to F."""
+
+    def __init__(self, fmt, body, inside, contract=False):
+        self.fmt, self.body, self.contract, self.shape = fmt, body, contract, body.shape
+        self.inside = inside  # ids of the nodes written inside
+
+    def element(self, run, index):
+        return self.value(run, self.body, index)
+
+    def value(self, run, node, index):
+        if id(node) not in self.inside:
+            return node.at(run, index)
+        key = (id(node), index)
+        if key not in run.memo:
+            run.memo[key] = self.evaluate(run, node, index)
+        return run.memo[key]
+
+    def part(self, run, node, index):
+        return self.value(run, node, broadcast_index(index, node.shape))
+
+    def rounded(self, run, x):
+        return run.choose(round_to(x, self.fmt))
+
+    def is_product(self, node):
+        return id(node) in self.inside and isinstance(node, Map) and node.op == "mul"
+
+    def evaluate(self, run, node, index):
+        if isinstance(node, Where):
+            condition, yes, no = node.operands
+            return self.part(run, yes if self.part(run, condition, index) else no, index)
+        if isinstance(node, View):
+            return self.value(run, node.node, node.source(index))
+        if self.contract and node.op in ("add", "sub"):
+            products = [o for o in node.operands if self.is_product(o)]
+            fused = run.choose([None, *products])
+            values = []
+            for o in node.operands:
+                if o is fused:
+                    values.append(o.apply([self.part(run, f, broadcast_index(index, o.shape)) for f in o.operands]))
+                else:
+                    values.append(self.part(run, o, index))
+            return self.rounded(run, node.apply(values))
+        result = node.apply([self.part(run, o, index) for o in node.operands])
+        return self.rounded(run, result) if node.op in ROUNDED_IN_BLOCK else result
+
+
+def leaves_of(run, node, index, negative=False):
+    """The flat list of leaves: (value or pair of factors), sign applied to the value or the first factor."""
+    sign = negate if negative else (lambda v: v)
+    if isinstance(node, Map) and node.op in ("add", "sub"):
+        a, b = node.operands
+        return (leaves_of(run, a, broadcast_index(index, a.shape), negative)
+                + leaves_of(run, b, broadcast_index(index, b.shape), negative != (node.op == "sub")))
+    if isinstance(node, Reduce) and node.op == "sum":
+        return [leaf for place in node.places(index) for leaf in leaves_of(run, node.node, place, negative)]
+    if isinstance(node, MatMul):
+        return [(sign(x), y) for x, y in node.factors(run, index)]
+    if isinstance(node, Map) and node.op == "mul":
+        a, b = node.operands
+        return [(sign(a.at(run, broadcast_index(index, a.shape))), b.at(run, broadcast_index(index, b.shape)))]
+    return [sign(node.at(run, index))]
+
+
+class Acc(Node):
+    """`acc<F, order, fma=, ftz=>(e)`: the value is any that one order of F additions gives."""
+
+    def __init__(self, fmt, node, order="any", fma="free", ftz="no"):
+        self.fmt, self.node, self.shape = fmt, node, node.shape
+        self.order, self.fma, self.ftz = order, fma, ftz
+
+    def element(self, run, index):
+        leaves = leaves_of(run, self.node, index)
+        if not leaves:
+            return ZERO
+        results = {"any": self.any_order, "assoc": self.kept_order, "seq": self.sequence,
+                   "rseq": lambda l: self.sequence(l[::-1])}[self.order](leaves)
+        return run.choose(sorted(results, key=str))
+
+    def rounded(self, x):
+        return round_to(x, self.fmt, ftz=self.ftz)
+
+    def leaf(self, leaf, root):
+        """What a leaf offers to its parent, or to the result where it is the root."""
+        if not isinstance(leaf, tuple):
+            return [leaf]
+        exact = multiply(*leaf)
+        separate = self.rounded(exact)
+        if root or self.fma == "never":
+            return separate
+        return [exact] if self.fma == "always" else [exact, *separate]
+
+    def sums(self, *children):
+        results = set()
+        for values in cartesian(*children):
+            total = values[0]
+            for v in values[1:]:
+                total = add(total, v)
+            results.update(self.rounded(total))
+        return results
+
+    def sequence(self, leaves):
+        if len(leaves) == 1:
+            return set(self.leaf(leaves[0], root=True))
+        state = self.leaf(leaves[0], root=False)
+        for leaf in leaves[1:]:
+            state = self.sums(state, self.leaf(leaf, root=False))
+        return state
+
+    def kept_order(self, leaves):
+        n, table = len(leaves), {}
+        for length in range(1, n + 1):
+            for i in range(n - length + 1):
+                if length == 1:
+                    table[i, i + 1] = self.leaf(leaves[i], root=n == 1)
+                else:
+                    table[i, i + length] = set().union(*(self.sums(table[i, k], table[k, i + length]) for k in range(i + 1, i + length)))
+        return set(table[0, n])
+
+    def any_order(self, leaves):
+        """Every tree over every permutation, nodes that add several terms with one rounding included."""
+        n, table = len(leaves), {}
+        for size in range(1, n + 1):
+            for subset in combinations(range(n), size):
+                if size == 1:
+                    table[subset] = self.leaf(leaves[subset[0]], root=n == 1)
+                else:
+                    table[subset] = set().union(*(self.sums(*(table[part] for part in parts)) for parts in partitions(subset)))
+        return set(table[tuple(range(n))])
+
+
+def partitions(items):
+    """All partitions into two or more parts, each part sorted."""
+    def split(rest):
+        if not rest:
+            yield []
+            return
+        first, others = rest[0], rest[1:]
+        for size in range(len(others) + 1):
+            for chosen in combinations(others, size):
+                left = tuple(x for x in others if x not in chosen)
+                for tail in split(left):
+                    yield [(first, *chosen)] + tail
+    return [p for p in split(tuple(items)) if len(p) > 1]
+
+
+class Within(Node):
+    """`within<F>(body)`: each operation at precision F or better, sums in any order. Some legal executions, not all."""
+
+    def __init__(self, fmt, body, inside):
+        self.fmt, self.body, self.inside, self.shape = fmt, body, inside, body.shape
+        better = num.Format("wide", 15, 2 * fmt.m + 4)
+        more = num.Format("more", 15, fmt.m + 1)
+        self.formats = (fmt, more, better)
+
+    def element(self, run, index):
+        return self.value(run, self.body, index)
+
+    def value(self, run, node, index):
+        if id(node) not in self.inside:
+            return node.at(run, index)
+        key = (id(node), index)
+        if key not in run.memo:
+            run.memo[key] = self.evaluate(run, node, index)
+        return run.memo[key]
+
+    def rounded(self, run, x):
+        return run.choose(round_to(x, run.choose(self.formats)))
+
+    def evaluate(self, run, node, index):
+        if isinstance(node, View):
+            return self.value(run, node.node, node.source(index))
+        if isinstance(node, (Reduce, MatMul)) and getattr(node, "op", "sum") == "sum" or (
+                isinstance(node, Map) and node.op in ("add", "sub")):
+            leaves = self.chain(run, node, index)
+            acc = Acc(run.choose(self.formats), node, "any")
+            # Leaves that are not values of the format are rounded where they enter, or used as they are.
+            return run.choose(sorted(acc.any_order(leaves), key=str)) if leaves else ZERO
+        values = [self.value(run, o, broadcast_index(index, o.shape)) for o in node.operands]
+        result = node.apply(values) if isinstance(node, Map) else None
+        return self.rounded(run, result) if node.op in ROUNDED_IN_BLOCK else result
+
+    def chain(self, run, node, index, negative=False):
+        sign = negate if negative else (lambda v: v)
+        at = lambda o, i: broadcast_index(i, o.shape)  # noqa: E731
+        if id(node) in self.inside and isinstance(node, Map) and node.op in ("add", "sub"):
+            a, b = node.operands
+            return self.chain(run, a, at(a, index), negative) + self.chain(run, b, at(b, index), negative != (node.op == "sub"))
+        if id(node) in self.inside and isinstance(node, Reduce) and node.op == "sum":
+            return [leaf for place in node.places(index) for leaf in self.chain(run, node.node, place, negative)]
+        if id(node) in self.inside and isinstance(node, MatMul):
+            a, b = node.operands
+            return [(sign(self.value(run, a, index[:-1] + (k,))), self.value(run, b, (k,) + index[-1:])) for k in range(a.shape[-1])]
+        if id(node) in self.inside and isinstance(node, Map) and node.op == "mul" and not any(
+                isinstance(o, ScalarParameter) for o in node.operands):
+            a, b = node.operands
+            return [(sign(self.value(run, a, at(a, index))), self.value(run, b, at(b, index)))]
+        return [sign(self.value(run, node, index))]
