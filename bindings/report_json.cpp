@@ -1,0 +1,52 @@
+#include "bindings/report_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bindings/call.hpp"
+
+namespace erx {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinity: a distance to a special value is the string "inf".
+Json number(double x) {
+  if (std::isfinite(x)) return x;
+  return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
+}
+
+Json violation(const Violation& v, const ResultReport& r) {
+  Json j{{"index", v.index}, {"got", v.got}, {"allowed", v.allowed}, {"ulps", number(v.ulps)}};
+  if (v.nearest >= 0) {
+    j["nearest"] = v.nearest;
+    if (static_cast<std::size_t>(v.nearest) < r.alternatives.size()) j["nearest_alternative"] = r.alternatives[static_cast<std::size_t>(v.nearest)];
+  }
+  return j;
+}
+
+Json result(const ResultReport& r) {
+  Json j{{"name", result_name(r.name)},     {"spec", r.spec},           {"type", to_string(r.type)},
+         {"shape", r.extents},              {"checked", r.checked},     {"violations", r.violations},
+         {"tightness", number(r.tightness)}, {"max_ulps", number(r.max_ulps)}, {"where", r.where},
+         {"alternatives", r.alternatives},  {"first", Json::array()},   {"outside", r.outside}};
+  for (const auto& v : r.first) j["first"].push_back(violation(v, r));
+  return j;
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  Json j{{"verdict", !report.applicable ? "inapplicable" : report.ok() ? "covered" : "violation"},
+         {"ok", report.ok()},
+         {"applicable", report.applicable},
+         {"violations", report.violations()},
+         {"results", Json::array()},
+         {"decided", {{"bulk", report.counters.bulk}, {"big", report.counters.big}, {"exact", report.counters.exact}, {"open", report.counters.open}}},
+         {"seconds", report.seconds}};
+  for (const auto& r : report.results) j["results"].push_back(result(r));
+  // Names may hold any bytes; a report is always valid UTF-8.
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace erx

@@ -1,0 +1,36 @@
+#include "eval/number_text.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace erx {
+
+std::string number_text(double x) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+  char buffer[32];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, x);
+  return std::string(buffer, end);
+}
+
+Extents unravel(std::int64_t flat, const Extents& extents) {
+  Extents index(extents.size());
+  for (std::size_t k = extents.size(); k-- > 0;) {
+    index[k] = flat % extents[k];
+    flat /= extents[k];
+  }
+  return index;
+}
+
+std::string index_text(const Extents& index) {
+  if (index.empty()) return "";
+  std::string text = "[";
+  for (std::size_t k = 0; k < index.size(); ++k) text += (k ? ", " : "") + std::to_string(index[k]);
+  return text + "]";
+}
+
+std::string counted(std::int64_t n, std::string_view noun) {
+  return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
+}
+
+}  // namespace erx
