@@ -12,6 +12,7 @@
 #include "ops/num/exact.hpp"
 #include "ops/num/f64.hpp"
 #include "ops/num/set.hpp"
+#include "ops/tile.hpp"
 
 namespace erx {
 
@@ -35,6 +36,10 @@ struct Formulas {
   MapFormula<Exact> exact = nullptr;
   explicit operator bool() const { return f64 && big && exact; }
 };
+
+/// The formula over tiles of n <= tile_size elements. Operands marked `scalar` have one element. `out` has arrays of its own;
+/// the caller says whether it is a point (its ends are then one array pair); out.plain is not read: look at the flags written.
+using BulkFormula = void (*)(std::span<const Tile> operands, const Tile& out, std::size_t n, const Attributes&);
 
 /// Where element (i0, i1, ..) of a view lies: offset + sum i_k * strides[k], in elements.
 struct View {
@@ -63,6 +68,7 @@ struct Op : OpName {
   Type (*type)(std::span<const Type>, const Attributes&) = nullptr;     // throws RuleBroken
   Shape (*shape)(std::span<const Shape>, const Attributes&) = nullptr;  // throws RuleBroken
   Formulas map = {};        // of one element (Gather::map), or of two partial results (Gather::reduce)
+  BulkFormula bulk = nullptr;  // Gather::map and Gather::reduce: the same formula, over tiles; never null there
   std::optional<View> (*view)(const View&, const Node&) = nullptr;  // Gather::view; empty: the operand has to be copied first
   bool (*freedom)(const Attributes&) = nullptr;  // nullptr: none
   bool is_rational = true;  // rationals in, rationals out: the exact tier always ends
@@ -79,6 +85,10 @@ const Op& op(std::string_view name);  // Bug if there is none
 inline const Op& row(const Node& node) { return static_cast<const Op&>(*node.op); }
 
 /// Appends a node after its rules of types and shapes. Throws RuleBroken.
+/// A literal beside a tensor counts as a value of the tensor's type where it is one: maximum(x, 0) keeps the format of x.
 NodeId build(Graph&, const Op&, std::vector<NodeId> operands, Attributes = {}, Span = {});
+
+/// Appends an input (it has no rules), and lists it in graph.inputs.
+NodeId build_input(Graph&, std::string name, Type, Shape, bool scalar_parameter = false, Span = {});
 
 }  // namespace erx

@@ -1,0 +1,18 @@
+// The rows of each family; ops/op.cpp joins them into all_ops().
+#pragma once
+#include <span>
+
+#include "ops/op.hpp"
+
+namespace erx::families {
+
+std::span<const Op* const> source();       // input, literal
+std::span<const Op* const> elementwise();  // + - * / comparisons, where, min and max of two ...
+std::span<const Op* const> functions();    // sqrt, exp ...
+std::span<const Op* const> rounding();     // round, any_of, within, acc
+std::span<const Op* const> reduce();       // max, min, any, all, prod
+std::span<const Op* const> sum();          // sum
+std::span<const Op* const> linalg();       // matmul
+std::span<const Op* const> layout();       // reshape, transpose, broadcast, index
+
+}  // namespace erx::families

@@ -1,0 +1,38 @@
+// How a row is written: its fields by name, and one formula type.
+//   struct Add { template <class R> static Set<R> of(std::span<const Set<R>> x, const Attributes&, Context) {...} };
+//   const Op add = map_row<Add>({.name = "add", .symbol = "+", .doc = "x + y", .source = "IEEE 754-2019, 5.4.1", .operands = 2});
+// A row without a doc, a source or a rule of types does not compile into a table: row() throws Bug at start-up of the tests.
+#pragma once
+#include "ops/op.hpp"
+#include "ops/rules.hpp"
+
+namespace erx {
+
+struct Row {
+  std::string_view name;
+  std::string_view symbol = "";
+  std::string_view doc;
+  std::string_view source;
+  int operands = 1;
+  int operands_max = 0;  // 0: exactly `operands`; -1: any number from there
+  Type (*type)(std::span<const Type>, const Attributes&) = rules::real_type;
+  Shape (*shape)(std::span<const Shape>, const Attributes&) = rules::broadcast_shape;
+  std::optional<View> (*view)(const View&, const Node&) = nullptr;
+  bool (*freedom)(const Attributes&) = nullptr;
+  bool rational = true;
+  bool arithmetic = false;
+  bool function = false;
+  bool product = false;
+  double empty = 0;
+};
+
+Op make_row(const Row&, Gather);
+
+template <std::size_t N>
+std::vector<const Op*> pointers(const Op (&rows)[N]) {
+  std::vector<const Op*> all;
+  for (const Op& row : rows) all.push_back(&row);
+  return all;
+}
+
+}  // namespace erx

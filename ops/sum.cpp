@@ -1,0 +1,19 @@
+// Exact sums along axes.
+#include "ops/families.hpp"
+#include "ops/row.hpp"
+
+namespace erx::families {
+
+std::span<const Op* const> sum() {
+  static const Op sum = make_row({.name = "sum",
+                                  .doc = "sum(x, axis=, keepdims=): the exact sum over the axes; of nothing 0",
+                                  .source = "IEEE 754-2019, 9.4 (special values)",
+                                  .type = rules::arithmetic_type,
+                                  .shape = rules::reduced_shape,
+                                  .arithmetic = true},
+                                 Gather::sum);
+  static const Op* const rows[] = {&sum};
+  return rows;
+}
+
+}  // namespace erx::families
