@@ -1,5 +1,7 @@
 // One rounding of one real number into a format.
 // Every number type hands over a real as its first 64 bits and whether anything was cut, so one function serves all tiers.
+// A format without zero (f8e8m0fnu) gives NaN for zero and negative numbers, or its smallest value under sat, as ml_dtypes does;
+// positive numbers below its smallest value become that value in every mode.
 //   round_to(1.00390625, *find_format("bf16"), {}) == 1.0
 #pragma once
 #include <cstdint>
@@ -26,10 +28,20 @@ Chopped chop(double finite);
 double round_to(const Chopped& x, const Format&, const Rounding&);
 double round_to(double finite, const Format&, const Rounding&);
 
-/// What a result too large in magnitude becomes: +-infinity, +-max_finite (or the lowest value) or NaN.
+/// What a result too large in magnitude becomes: +-infinity, +-max_finite (or the lowest value) or NaN. by_format follows IEEE
+/// 754-2019 section 7.4: toward zero it is the largest finite value, in every format; away from it infinity, else NaN, else the
+/// largest finite value. nosat is infinity or NaN in every mode.
 double overflow_result(bool negative, const Format&, const Rounding&);
 
 /// Does x, rounded, overflow? (At or past the overflow point of the format and mode: closed or open as the mode says.)
+/// Negative numbers overflow an unsigned format; zero overflows, as a negative number does, a format without zero (not under sat).
 bool overflows(const Chopped& x, const Format&, const Rounding&);
+
+/// The finite value that stands for an end of an interval past the overflow point: the largest or lowest value on its side.
+double finite_end(const Chopped& x, const Format&);
+
+/// What rounding an infinity gives: itself where the format has it, NaN or the largest finite value elsewhere, and always the
+/// latter under sat.
+double round_infinity(bool negative, const Format&, const Rounding&);
 
 }  // namespace erx
