@@ -75,6 +75,7 @@ struct Op : OpName {
   bool arithmetic = false;  // `in F { }` rounds it once
   bool is_function = false; // a function that `ulp=` and `approx` concern (exp, sqrt ...)
   bool is_product = false;  // an exact scalar parameter among the operands scales the others
+  bool is_choice = false;   // is one of its operands, as the implementation likes (any_of)
   SumRole sum_role = SumRole::none;  // add, sub, mul, sum, matmul
   double empty = 0;         // Gather::reduce: the value of an empty reduction
 };
