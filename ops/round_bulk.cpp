@@ -1,0 +1,102 @@
+#include "ops/round_bulk.hpp"
+
+#include <algorithm>
+
+#include "ir/error.hpp"
+
+// One machine code per instruction set, chosen when the program starts; sanitizers do not get along with that.
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define ERX_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define ERX_VECTOR_CLONES
+#endif
+
+namespace erx {
+namespace {
+
+constexpr std::size_t block = 16;  // a loop of constant length is vectorised at -O2 too
+
+template <Mode mode>
+[[gnu::always_inline]] inline void round_array(const double* in, double* out, std::size_t n, const BulkConstants& constants) {
+  const BulkConstants k = constants;
+  double x[block], y[block];
+  std::size_t i = 0;
+  for (; i + block <= n; i += block) {
+    for (std::size_t j = 0; j < block; ++j) x[j] = in[i + j];
+    for (std::size_t j = 0; j < block; ++j) y[j] = bulk::round_one<mode>(x[j], k);
+    for (std::size_t j = 0; j < block; ++j) out[i + j] = y[j];
+  }
+  for (; i < n; ++i) out[i] = bulk::round_one<mode>(in[i], k);
+}
+
+ERX_VECTOR_CLONES void round_rne(const double* in, double* out, std::size_t n, const BulkConstants& k) { round_array<Mode::rne>(in, out, n, k); }
+ERX_VECTOR_CLONES void round_rna(const double* in, double* out, std::size_t n, const BulkConstants& k) { round_array<Mode::rna>(in, out, n, k); }
+ERX_VECTOR_CLONES void round_rtz(const double* in, double* out, std::size_t n, const BulkConstants& k) { round_array<Mode::rtz>(in, out, n, k); }
+ERX_VECTOR_CLONES void round_rtp(const double* in, double* out, std::size_t n, const BulkConstants& k) { round_array<Mode::rtp>(in, out, n, k); }
+ERX_VECTOR_CLONES void round_rtn(const double* in, double* out, std::size_t n, const BulkConstants& k) { round_array<Mode::rtn>(in, out, n, k); }
+
+bool has_room(const Format& f) {
+  const int p = f.precision();
+  return p <= 51                                       // x + M stays in the binade of M
+         && f.emax() + 1 + 53 - p <= 1022              // M is finite
+         && f.emin() - f.fraction_bits >= -1073        // half a quantum is a double
+         && f.has_subnormals && f.has_sign && f.has_zero;
+}
+
+}  // namespace
+
+BulkRounding::BulkRounding(Format format, Rounding rounding) : format_(std::move(format)), rounding_(rounding) {
+  if (rounding_.mode == Mode::sr || rounding_.mode == Mode::faithful) throw Bug("a rounding with two results needs a direction");
+  const Format& f = format_;
+  fast_ = has_room(f) && rounding_.mode != Mode::rto;
+  if (!fast_) return;
+  const int p = f.precision();
+  constants_.least_power = f.min_normal();
+  constants_.greatest_power = std::ldexp(1.0, f.emax() + 1);
+  constants_.magic = std::ldexp(1.5, 53 - p);
+  constants_.quantum = std::ldexp(1.0, 1 - p);
+  constants_.half_quantum = std::ldexp(1.0, -p);
+  constants_.max_finite = f.max_finite();
+  constants_.flush_below = rounding_.flush == Flush::yes ? f.min_normal() : 0;
+  constants_.zero = f.has_negative_zero() ? -0.0 : 0.0;
+  for (const bool negative : {false, true}) {
+    constants_.overflow[negative] = overflow_result(negative, f, rounding_);
+    constants_.infinite[negative] = round_infinity(negative, f, rounding_);
+  }
+}
+
+double BulkRounding::one(double x) const {
+  if (std::isnan(x)) return x;
+  if (std::isinf(x)) return round_infinity(x < 0, format_, rounding_);
+  return round_to(x, format_, rounding_);
+}
+
+void BulkRounding::operator()(const double* in, double* out, std::size_t n) const {
+  if (fast_) switch (rounding_.mode) {
+      case Mode::rne: return round_rne(in, out, n, constants_);
+      case Mode::rna: return round_rna(in, out, n, constants_);
+      case Mode::rtz: return round_rtz(in, out, n, constants_);
+      case Mode::rtp: return round_rtp(in, out, n, constants_);
+      case Mode::rtn: return round_rtn(in, out, n, constants_);
+      default: break;
+    }
+  for (std::size_t i = 0; i < n; ++i) out[i] = one(in[i]);
+}
+
+std::size_t BulkRounding::enclosures(const double* below, const double* above, double* lo, double* hi, std::size_t n) const {
+  constexpr std::size_t chunk = 1024;  // both ends of a chunk stay in the cache
+  std::size_t undecided = 0;
+  for (std::size_t first = 0; first < n; first += chunk) {
+    const std::size_t m = std::min(chunk, n - first);
+    (*this)(below + first, lo + first, m);
+    (*this)(above + first, hi + first, m);
+    for (std::size_t i = first; i < first + m; ++i) {
+      const bool both_nan = std::isnan(lo[i]) && std::isnan(hi[i]);
+      undecided += !both_nan && std::bit_cast<std::uint64_t>(lo[i]) != std::bit_cast<std::uint64_t>(hi[i]);
+    }
+  }
+  return undecided;
+}
+
+}  // namespace erx

@@ -1,0 +1,95 @@
+// Rounding of whole arrays of doubles into a format, branch-free so that compilers vectorise it; bit-identical to round_to.
+// M = 1.5 * 2^(e + 53 - p), e the exponent of x kept in [emin, emax + 1]: then (x + M) - M is x rounded to nearest even at the
+// precision of the format; other directions correct that by one quantum. Overflow, infinities and zeros by selects.
+// Formats that leave no room for M (p > 51 or emax near 1023), without subnormals or without sign go element by element.
+//   BulkRounding round(*find_format("bf16"), {});   round(in, out, n);   undecided = round.enclosures(below, above, lo, hi, n);
+#pragma once
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "ops/rounding.hpp"
+
+namespace erx {
+
+/// The numbers that the kernel needs of a format and rounding; tile code may inline `round_one` with them.
+struct BulkConstants {
+  double least_power;     // 2^emin
+  double greatest_power;  // 2^(emax + 1)
+  double magic;           // 1.5 * 2^(53 - p), times the power of x
+  double quantum;         // 2^(1 - p), times the power of x
+  double half_quantum;
+  double max_finite;
+  double flush_below;     // magnitudes below become 0
+  double zero;            // added last: +0.0 turns -0 into +0, -0.0 changes nothing
+  double overflow[2];     // of a positive, of a negative number
+  double infinite[2];     // what +-infinity becomes
+};
+
+namespace bulk {
+
+[[gnu::always_inline]] inline double magnitude(double x) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffu);
+}
+
+/// Written with masks: compilers keep a branch where a comparison of doubles guards a choice.
+[[gnu::always_inline]] inline double select(bool condition, double yes, double no) {
+  const std::uint64_t mask = -static_cast<std::uint64_t>(condition);
+  return std::bit_cast<double>((std::bit_cast<std::uint64_t>(yes) & mask) | (std::bit_cast<std::uint64_t>(no) & ~mask));
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline double round_one(double x, const BulkConstants& k) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
+  const bool negative = bits >> 63;
+  const double a = magnitude(x);
+  double power = std::bit_cast<double>(bits & 0x7ff0000000000000u);  // 2^e, 0 for subnormals, infinity for the rest
+  power = select(power < k.least_power, k.least_power, power);
+  power = select(power > k.greatest_power, k.greatest_power, power);
+  const double magic = power * k.magic, quantum = power * k.quantum;
+  double r = (a + magic) - magic;
+  if constexpr (mode == Mode::rna) {
+    r += select(a - r == power * k.half_quantum, quantum, 0.0);
+  } else if constexpr (mode == Mode::rtz) {
+    r -= select(r > a, quantum, 0.0);
+  } else if constexpr (mode == Mode::rtp || mode == Mode::rtn) {
+    r += select((mode == Mode::rtn) == negative, select(r < a, quantum, 0.0), select(r > a, -quantum, 0.0));
+  }
+  constexpr bool nearest = mode == Mode::rne || mode == Mode::rna;
+  const bool over = (nearest ? r : a) > k.max_finite;
+  r = select(r < k.flush_below, 0.0, r);
+  r = std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) | (bits & 0x8000000000000000u)) + k.zero;
+  r = select(over, select(negative, k.overflow[1], k.overflow[0]), r);
+  r = select(a == std::numeric_limits<double>::infinity(), select(negative, k.infinite[1], k.infinite[0]), r);
+  return select(a != a, x, r);
+}
+
+}  // namespace bulk
+
+class BulkRounding {
+ public:
+  /// Modes rne rna rtz rtp rtn are fast; rto and formats without room are right, not fast. sr and faithful: Bug.
+  BulkRounding(Format format, Rounding rounding);
+
+  /// out[i] is in[i] rounded; NaN stays NaN, infinities by round_infinity. `in` may be `out`.
+  void operator()(const double* in, double* out, std::size_t n) const;
+
+  /// Rounds both ends of enclosures. returns: how many elements round two ways (zeros of different sign included).
+  std::size_t enclosures(const double* below, const double* above, double* lo, double* hi, std::size_t n) const;
+
+  bool is_fast() const { return fast_; }
+  const BulkConstants& constants() const { return constants_; }
+  const Format& format() const { return format_; }
+  const Rounding& rounding() const { return rounding_; }
+
+ private:
+  double one(double x) const;
+  Format format_;
+  Rounding rounding_;
+  BulkConstants constants_{};
+  bool fast_ = false;
+};
+
+}  // namespace erx
