@@ -19,8 +19,8 @@ class Exact {
   static Exact between(double d, double u, Context = {});  // unknown unless d == u
   static Exact literal(std::string_view, Context = {});  // unknown past 2^(+-100000)
   static Exact unknown();
-  /// num / 2^shift from little-endian 64-bit limbs of a two's complement integer.
-  static Exact integer(const std::uint64_t* limbs, std::size_t count, bool negative, long exponent);
+  /// +- magnitude * 2^exponent, the magnitude in 64-bit limbs, lowest first.
+  static Exact scaled(const std::uint64_t* limbs, std::size_t count, bool negative, long exponent);
 
   bool is_known() const { return value_ != nullptr; }
   const Value* value() const { return value_.get(); }
@@ -61,7 +61,6 @@ Exact sigmoid_of(const Exact&);
 Exact pow_of(const Exact&, long n);
 Exact pow_of(const Exact&, const Exact&);  // x > 0
 Exact either(const Exact&, const Exact&);  // one of the two, not known which
-int quadrant_of(const Exact&);             // floor(x / (pi/2)) mod 4, or -1: not known
 
 Comparison compare(const Exact&, const Exact&);
 double lower(const Exact&);

@@ -41,6 +41,15 @@ enum class Comparison { less, equal, greater, unknown };
 //   lower(R) upper(R)                          doubles around it, outward (may be infinite)
 //   chop_lower(R) chop_upper(R)                the ends of the enclosure, for rounding
 //   is_exact(R)                                the enclosure is one number
+//   either(R, R)                               one of two reals, not known which
+//   may_be_below_zero(R) may_be_above_zero(R)  the enclosure reaches below, above 0
+// An end of an unbounded set is F64{inf, inf} (in Big alike, in Exact unknown); operations treat it as a bound.
+
+/// The end of an enclosure for rounding; no bound is a number beyond every format.
+inline Chopped chop_end(double end) {
+  if (end - end == 0) return chop(end);
+  return {end < 0, std::uint64_t{1} << 63, 1 << 20, true};
+}
 
 template <class R>
 struct Set {
