@@ -1,0 +1,122 @@
+#include "bindings/cli.hpp"
+
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iostream>
+#include <new>
+
+#include "bindings/commands.hpp"
+#include "bindings/version.hpp"
+#include "eval/evaluate.hpp"
+#include "ir/error.hpp"
+
+namespace erx {
+namespace {
+
+constexpr const char* spec_help = "SPEC.erx, SPEC.erx:NAME where the file holds several, or - for standard input";
+constexpr const char* in_help = "inputs: NAME=FILE.npy, NAME=FILE.npz:ARRAY, NAME=FILE.safetensors:TENSOR, NAME=0.3, NAME=3/10, or an archive of all";
+
+void add_evaluation(CLI::App& command, EvaluationArguments& e) {
+  command.add_option("--threads", e.threads, "number of threads (0: all cores)")->check(CLI::NonNegativeNumber);
+  command.add_flag("--progress,!--no-progress", e.progress, "show progress on a terminal");
+}
+
+void add_spec(CLI::App& command, std::string& spec, std::vector<std::string>& in) {
+  command.add_option("SPEC", spec, spec_help)->required();
+  command.add_option("--in", in, in_help)->expected(1, -1);
+}
+
+// What was asked for; parsing fills the arguments and chooses the action.
+struct Parser {
+  CLI::App app{"says what a numerical kernel may round, and whether it did just that", "erx"};
+  CheckArguments check;
+  EvalArguments eval;
+  TestArguments test;
+  FmtArguments fmt;
+  GraphArguments graph;
+  std::function<int()> action;
+
+  CLI::App& command(const std::string& name, const std::string& help, std::function<int()> run) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->callback([this, run = std::move(run)] { action = run; });
+    return *sub;
+  }
+
+  Parser() {
+    app.set_version_flag("--version", std::string("erx ") + version);
+    app.require_subcommand(1);
+    add_check();
+    add_eval();
+    auto& t = command("test", "run the example blocks of files", [this] { return test_command(test); });
+    t.add_option("FILE", test.files, "FILE.erx ...")->required();
+    add_evaluation(t, test.evaluation);
+    auto& f = command("fmt", "bring files into canonical layout", [this] { return fmt_command(fmt); });
+    f.add_option("FILE", fmt.files, "FILE.erx ..., or - to filter standard input")->required();
+    f.add_flag("--check", fmt.check, "change nothing; status 1 if a file is not in canonical layout");
+    auto& g = command("graph", "print a spec as canonical text, or its graph", [this] { return graph_command(graph); });
+    add_spec(g, graph.spec, graph.in);
+    g.add_flag("--dot", graph.dot, "as DOT, for Graphviz");
+    command("ops", "list the operations", ops_command);
+    command("formats", "list the formats", formats_command);
+  }
+
+  void add_check() {
+    auto& c = command("check", "is this output possible under the spec?", [this] { return check_command(check); });
+    add_spec(c, check.spec, check.in);
+    c.add_option("--out", check.out, "the output: FILE.npy, or NAME=FILE.npy for each of several results")->expected(1, -1)->required();
+    c.add_option("--json", check.json, "write the report as JSON to this file (- for standard output)");
+    c.add_option("--where", check.where, "check only where this mask is true");
+    c.add_flag("--signed-zero", check.signed_zero, "tell -0 from +0");
+    c.add_option("--show", check.show, "number of violations listed");
+    add_evaluation(c, check.evaluation);
+  }
+
+  void add_eval() {
+    auto& e = command("eval", "print the set of every element", [this] { return eval_command(eval); });
+    add_spec(e, eval.spec, eval.in);
+    e.add_option("--save", eval.save, "write the sets to this .npz: NAME.lo, NAME.hi, NAME.flags");
+    e.add_option("--show", eval.show, "number of elements printed");
+    add_evaluation(e, eval.evaluation);
+  }
+};
+
+int parse_and_run(int argc, char** argv) {
+  Parser parser;
+  try {
+    parser.app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return parser.app.exit(e, std::cout, std::cerr) == 0 ? covered : mistaken;
+  }
+  const int status = parser.action();
+  std::cout.flush();
+  if (!std::cout) throw Error("cannot write to standard output");
+  return status;
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv) {
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const Error& error) {
+    std::cerr << render(error.diagnostics);
+    return mistaken;
+  } catch (const Interrupted&) {
+    // The shell is told the truth: this process ends by the signal.
+    std::cout.flush();
+    std::cerr << "interrupted\n";
+    ::signal(SIGINT, SIG_DFL);
+    ::raise(SIGINT);
+    return 130;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "error: there is not enough memory for this evaluation\n";
+    return mistaken;
+  } catch (const std::exception& bug) {
+    std::cerr << "internal error: " << bug.what() << "\nThis is a mistake of erx, not of yours.\n";
+    return internal_error;
+  }
+}
+
+}  // namespace erx

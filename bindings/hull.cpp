@@ -1,0 +1,63 @@
+#include "bindings/hull.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "eval/number_text.hpp"
+
+namespace erx {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::uint8_t flags_of(const Plane& p, std::size_t i) { return p.flags ? (*p.flags)[i] : 0; }
+
+std::string value_text(const Type& type, double x) {
+  if (type.is_boolean()) return x != 0 ? "true" : "false";
+  return number_text(x);
+}
+
+}  // namespace
+
+Hull hull_of(const SetTensor& sets) {
+  const auto n = static_cast<std::size_t>(sets.size());
+  Hull h{std::vector<double>(n, infinity), std::vector<double>(n, -infinity), std::vector<std::uint8_t>(n, no_reals)};
+  for (const Plane& p : sets.planes)
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint8_t f = flags_of(p, i);
+      h.flags[i] = static_cast<std::uint8_t>((h.flags[i] | f) & ~no_reals) | (h.flags[i] & f & no_reals);
+      if (!(f & no_reals)) {
+        h.lo[i] = std::min(h.lo[i], p.lo()[i]);
+        h.hi[i] = std::max(h.hi[i], p.hi()[i]);
+      }
+      if (f & has_pinf) h.lo[i] = std::min(h.lo[i], infinity), h.hi[i] = infinity;
+      if (f & has_ninf) h.hi[i] = std::max(h.hi[i], -infinity), h.lo[i] = -infinity;
+    }
+  for (std::size_t i = 0; i < n; ++i)
+    if ((h.flags[i] & no_reals) && !(h.flags[i] & any_infinity)) h.lo[i] = h.hi[i] = std::numeric_limits<double>::quiet_NaN();
+  return h;
+}
+
+std::string element_text(const SetTensor& sets, std::int64_t flat) {
+  const auto i = static_cast<std::size_t>(flat);
+  std::vector<std::string> parts;
+  const auto add = [&](std::string part) {
+    if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
+  };
+  std::uint8_t special = 0;
+  for (const Plane& p : sets.planes) {
+    special |= flags_of(p, i);
+    if (flags_of(p, i) & no_reals) continue;
+    const double lo = p.lo()[i], hi = p.hi()[i];
+    add(lo == hi ? "{" + value_text(sets.type, lo) + "}" : "[" + value_text(sets.type, lo) + ", " + value_text(sets.type, hi) + "]");
+  }
+  if (special & has_ninf) add("-inf");
+  if (special & has_pinf) add("inf");
+  if (special & has_nan) add("NaN");
+  std::string text;
+  for (const auto& part : parts) text += (text.empty() ? "" : " or ") + part;
+  return text;
+}
+
+}  // namespace erx

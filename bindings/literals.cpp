@@ -1,0 +1,86 @@
+#include "bindings/literals.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "eval/bind.hpp"
+#include "eval/number_text.hpp"
+#include "ir/error.hpp"
+
+namespace erx {
+namespace {
+
+bool is_boolean(const std::string& text) { return text == "true" || text == "false"; }
+
+// A word that is no number: nan, inf, -inf, and -0, whose sign an exact number does not have.
+std::optional<double> special(std::string text) {
+  const bool negative = !text.empty() && text[0] == '-';
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.erase(0, 1);
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "inf") return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  if (negative && text.find_first_not_of("0.") == std::string::npos) return -0.0;
+  return {};
+}
+
+Tensor number(const std::string& text) {
+  if (is_boolean(text)) return Tensor::boolean(text == "true");
+  if (const auto x = special(text)) return Tensor::scalar(*x);
+  return Tensor::rational(text);
+}
+
+void nest(std::string& out, const LiteralTensor& t, std::size_t axis, std::size_t& next, std::size_t limit) {
+  if (axis == t.extents.size()) {
+    out += t.elements[next++];
+    return;
+  }
+  out += "[";
+  for (std::int64_t i = 0; i < t.extents[axis] && out.size() <= limit; ++i) {
+    if (i) out += ", ";
+    nest(out, t, axis + 1, next, limit);
+  }
+  out += "]";
+}
+
+}  // namespace
+
+Tensor tensor_of(const LiteralTensor& literal, const std::optional<Type>& type, const std::string& name) {
+  const auto fail = [&](std::int64_t flat, const std::string& what) {
+    const std::string place = name + index_text(unravel(flat, literal.extents));
+    throw Error(Diagnostic{literal.span, place + " " + what, type ? "declared " + to_string(*type) : ""});
+  };
+  const auto n = static_cast<std::int64_t>(literal.elements.size());
+  if (n == 1 && literal.extents.empty() && (!type || type->is_real())) {
+    const Tensor t = number(literal.elements[0]);
+    if (t.type.is_boolean() && type) fail(0, "is a boolean, not a number");
+    return t;
+  }
+  std::vector<double> values(literal.elements.size());
+  std::int64_t booleans = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::string& text = literal.elements[static_cast<std::size_t>(i)];
+    const Tensor t = number(text);
+    booleans += t.type.is_boolean();
+    if (type)
+      if (const auto wrong = misfit(t, *type)) fail(i, wrong->what);
+    if (t.storage != Storage::rational) {
+      values[static_cast<std::size_t>(i)] = t.at(0);
+      continue;
+    }
+    const CloseDouble x = close_double(text);
+    if (!x.exact) fail(i, "is " + text + ", which is no double");
+    values[static_cast<std::size_t>(i)] = x.value;
+  }
+  if (!type && booleans && booleans != n) fail(0, "mixes booleans and numbers");
+  const Type plain = booleans ? Type::boolean() : Type::of(*find_format("f64"));
+  return Tensor::of(type.value_or(plain), literal.extents, values);
+}
+
+std::string literal_text(const LiteralTensor& literal, std::size_t limit) {
+  std::string out;
+  std::size_t next = 0;
+  nest(out, literal, 0, next, limit);
+  if (out.size() > limit) out = out.substr(0, limit) + "...";
+  return out;
+}
+
+}  // namespace erx
