@@ -1,0 +1,374 @@
+"""Random specs: each as its `.erx` text and, independently, as a tree of the oracle.
+
+    case = Generator(random.Random(7)).case();  case.text, case.inputs, case.node
+"""
+import re
+from dataclasses import dataclass, field
+
+import ml_dtypes
+import numpy as np
+
+import oracle
+import oracle_numbers as num
+from oracle_numbers import BF16, E4M3FN, E5M2, F16, F32, SMALL, TF32, TINY
+
+DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32,
+          "f8e4m3fn": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2}
+STORED = [F16, BF16, F32, E4M3FN, E5M2]  # formats that an array can have
+FORMATS = [F16, BF16, F32, E5M2, E4M3FN, TINY, SMALL, TF32]
+MODES = ["rne", "rna", "rtz", "rtp", "rtn", "rto", "sr", "faithful"]
+LITERALS = ["0.3", "0.1", "2", "1.5", "7", "0", "1e-3", "0.0625", "60000", "3", "1"]
+ATOM, UNARY, TERM, SUM, COMPARISON = 9, 7, 6, 5, 3
+
+
+@dataclass
+class Expr:
+    text: str
+    node: object
+    level: int = ATOM           # of its outermost operator
+    fmt: object = None          # the format that holds it, or None for a real
+    inside: set = field(default_factory=set)  # ids of the nodes written in this text, names excluded
+
+    @property
+    def shape(self):
+        return self.node.shape
+
+
+@dataclass
+class Case:
+    text: str
+    inputs: dict
+    node: object
+    fmt: object  # of the result, or None for a real
+    is_spec: bool
+    deterministic: bool  # no node with freedom, even where all its choices agree
+
+
+class Generator:
+    def __init__(self, rng, depth=3):
+        self.rng, self.depth = rng, depth
+        self.inputs, self.names, self.lets, self.freedom = {}, [], [], False
+
+    # --- leaves ---
+
+    def number(self, fmt):
+        rng = self.rng
+        kind = rng.random()
+        if kind < 0.04:
+            return float(rng.choice(["nan", "inf", "-inf"])) if fmt.has_inf else float("nan")
+        if kind < 0.12:
+            return rng.choice([0.0, -0.0, float(fmt.eta), -float(fmt.eta), float(fmt.min_normal), float(fmt.max_finite)])
+        if kind < 0.5:
+            return float(rng.randint(-4, 4)) * 2.0 ** rng.randint(-2, 2)
+        return rng.gauss(0, 1) * 2.0 ** rng.choice([0, 0, 0, -2, 2, 4])
+
+    def input(self, shape, within=None):
+        """A name: an input or a `let` of this shape, old or new."""
+        rng = self.rng
+        fits = [e for e in self.names if e.shape == shape and (within is None or (e.fmt is not None and within.contains(e.fmt)))]
+        if fits and rng.random() < 0.4:
+            return rng.choice(fits)
+        choices = [f for f in STORED if within is None or within.contains(f)]
+        if not choices:
+            return None
+        fmt = rng.choice(choices)
+        with np.errstate(all="ignore"):
+            data = np.array([self.number(fmt) for _ in range(int(np.prod(shape)))], np.float64).astype(DTYPES[fmt.text]).reshape(shape)
+        name = f"x{len(self.inputs)}"
+        self.inputs[name] = (data, fmt)
+        node = oracle.Input([num.from_float(float(v)) for v in data.reshape(-1)], shape)
+        self.names.append(Expr(name, node, ATOM, fmt))
+        return self.names[-1]
+
+    def literal(self):
+        text = self.rng.choice(LITERALS)
+        return Expr(text, oracle.Literal(num.Fraction(text)), ATOM)
+
+    def scalar_parameter(self):
+        value = self.rng.choice([0.5, 0.3, 0.0, 2.0, -1.0, 1e-3])
+        name = f"s{len(self.inputs)}"
+        self.inputs[name] = (value, None)
+        return Expr(name, oracle.ScalarParameter(num.from_float(value)), ATOM)
+
+    def value_of(self, fmt, shape, depth):
+        """A value of the format without rounding: a name, or a rounding into it."""
+        if depth <= 0 or self.rng.random() < 0.6:
+            named = self.input(shape, within=fmt)
+            if named is not None:
+                return named
+        e = self.real(shape, depth - 1)
+        return self.made(f"round<{fmt.text}>({e.text})", oracle.Round(fmt, e.node), [e], fmt=fmt)
+
+    # --- pieces of text ---
+
+    @staticmethod
+    def made(text, node, parts, level=ATOM, fmt=None):
+        return Expr(text, node, level, fmt, set().union(*(p.inside for p in parts)) | {id(node)})
+
+    def wrapped(self, e, level):
+        """As an operand: parentheses where they are needed, and sometimes where not."""
+        return f"({e.text})" if e.level < level or (e.level < ATOM and self.rng.random() < 0.3) else e.text
+
+    def binary(self, op, a, b):
+        symbol, level = {"add": ("+", SUM), "sub": ("-", SUM), "mul": ("*", TERM), "div": ("/", TERM)}[op]
+        return self.made(f"{self.wrapped(a, level)} {symbol} {self.wrapped(b, level + 1)}", oracle.Map(op, a.node, b.node), [a, b], level)
+
+    def call(self, name, *args, fmt=None):
+        return self.made(f"{name}({', '.join(a.text for a in args)})", oracle.Map(name, *(a.node for a in args)), args, fmt=fmt)
+
+    def operand_shapes(self, shape):
+        """Two shapes that broadcast to this one."""
+        other = shape
+        if self.rng.random() < 0.35:
+            other = self.rng.choice([(), shape[1:], tuple(1 if self.rng.random() < 0.5 else n for n in shape)])
+        pair = [shape, other]
+        self.rng.shuffle(pair)
+        return pair
+
+    def pair(self, shape, make):
+        a, b = self.operand_shapes(shape)
+        return make(a), make(b)
+
+    def comparison(self, shape, depth):
+        symbol, op = self.rng.choice([("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"), ("==", "eq"), ("!=", "ne")])
+        a, b = self.pair(shape, lambda s: self.real(s, depth - 1))
+        c = self.made(f"{self.wrapped(a, SUM)} {symbol} {self.wrapped(b, SUM)}", oracle.Map(op, a.node, b.node), [a, b], COMPARISON)
+        if self.rng.random() < 0.2:
+            return self.made(f"not ({c.text})", oracle.Map("not", c.node), [c], 2)
+        return c
+
+    # --- expressions ---
+
+    def real(self, shape, depth):
+        """Any expression of real (or stored) elements with exactly this shape."""
+        rng = self.rng
+        if depth <= 0:
+            kind = rng.random()
+            if shape == () and kind < 0.3:
+                return self.literal()
+            if shape == () and kind < 0.4:
+                return self.scalar_parameter()
+            return self.input(shape)
+        kinds = [self.arithmetic] * 4 + [self.unary, self.where, self.sum, self.extremum, self.matmul, self.view, self.rounding,
+                                         self.rounding, self.block, self.block, self.any_of, self.acc, self.acc, self.within, self.let]
+        return rng.choice(kinds)(shape, depth)
+
+    def arithmetic(self, shape, depth):
+        op = self.rng.choice(["add", "add", "sub", "mul", "mul", "div"])
+        a, b = self.pair(shape, lambda s: self.real(s, depth - 1))
+        if self.rng.random() < 0.15:
+            b = self.scalar_parameter()
+            a = a if a.shape == shape else self.real(shape, depth - 1)
+        return self.binary(op, a, b)
+
+    def unary(self, shape, depth):
+        e = self.real(shape, depth - 1)
+        op = self.rng.choice(["neg", "abs", "sqrt", "exp", "tanh", "log"])
+        if op == "neg":
+            return self.made(f"-{self.wrapped(e, UNARY + 1)}", oracle.Map("neg", e.node), [e], UNARY, e.fmt)
+        return self.call(op, e, fmt=e.fmt if op == "abs" else None)
+
+    def where(self, shape, depth):
+        a, b = self.pair(shape, lambda s: self.real(s, depth - 1))
+        c = self.comparison(self.rng.choice([shape, ()]), depth)
+        return self.made(f"where({c.text}, {a.text}, {b.text})", oracle.Where(c.node, a.node, b.node), [a, b, c])
+
+    def reduced(self, shape, longest=3):
+        """A shape with one more axis, that axis, and its text."""
+        axis = self.rng.randrange(len(shape) + 1)
+        inner = shape[:axis] + (self.rng.choice([1, 2, 2, longest]),) + shape[axis:]
+        written = axis if self.rng.random() < 0.5 else axis - len(inner)
+        return inner, axis, f"axis={written}" if len(inner) > 1 or self.rng.random() < 0.5 else ""
+
+    def reduction(self, op, shape, make):
+        inner, axis, text = self.reduced(shape)
+        e = make(inner)
+        arguments = ", ".join(filter(None, [e.text, text]))
+        return self.made(f"{op}({arguments})", oracle.Reduce(op, e.node, (axis,)), [e])
+
+    def sum(self, shape, depth):
+        return self.reduction("sum", shape, lambda s: self.real(s, depth - 1))
+
+    def extremum(self, shape, depth):
+        op = self.rng.choice(["max", "min", "maximum", "minimum"])
+        if op in ("max", "min"):
+            return self.reduction(op, shape, lambda s: self.real(s, depth - 1))
+        return self.call(op, *self.pair(shape, lambda s: self.real(s, depth - 1)))
+
+    def product(self, shape, make):
+        """A @ B of this shape."""
+        k = self.rng.choice([1, 2, 2, 3])
+        a, b = make(shape[:-1] + (k,)), make((k, shape[-1]))
+        return self.made(f"{self.wrapped(a, TERM)} @ {self.wrapped(b, TERM + 1)}", oracle.MatMul(a.node, b.node), [a, b], TERM)
+
+    def matmul(self, shape, depth):
+        if len(shape) != 2:
+            return self.sum(shape, depth)
+        return self.product(shape, lambda s: self.real(s, depth - 1))
+
+    def view(self, shape, depth):
+        kind = self.rng.choice(["T", "transpose", "reshape", "index", "slice", "broadcast"])
+        if kind in ("T", "transpose") and len(shape) == 2:
+            e = self.real(shape[::-1], depth - 1)
+            text = f"{self.wrapped(e, ATOM)}.T" if kind == "T" else f"transpose({e.text}, axes=(1, 0))"
+            return self.made(text, oracle.View(e.node, shape, lambda i: i[::-1]), [e], fmt=e.fmt)
+        if kind == "reshape" and shape:
+            size = int(np.prod(shape))
+            e = self.real((size,), depth - 1)
+            flat = lambda i: (int(np.ravel_multi_index(i, shape)),)  # noqa: E731
+            return self.made(f"reshape({e.text}, {shape_text(shape)})", oracle.View(e.node, shape, flat), [e], fmt=e.fmt)
+        if kind == "broadcast" and len(shape) == 2:
+            e = self.real((1, shape[1]), depth - 1)
+            return self.made(f"broadcast({e.text}, {shape_text(shape)})", oracle.View(e.node, shape, lambda i: (0, i[1])), [e], fmt=e.fmt)
+        if kind == "slice" and shape:
+            e = self.real((shape[0] + 1,) + shape[1:], depth - 1)
+            return self.made(f"{self.wrapped(e, ATOM)}[1:]", oracle.View(e.node, shape, lambda i: (i[0] + 1,) + i[1:]), [e], fmt=e.fmt)
+        e = self.real((2,) + shape, depth - 1)
+        row = self.rng.choice([0, 1, -1])
+        return self.made(f"{self.wrapped(e, ATOM)}[{row}]", oracle.View(e.node, shape, lambda i: (row % 2,) + i), [e], fmt=e.fmt)
+
+    def rounding(self, shape, depth, fmt=None):
+        rng = self.rng
+        fmt, e = fmt or rng.choice(FORMATS), self.real(shape, depth - 1)
+        if rng.random() < 0.15 and "<" not in fmt.text:
+            return self.made(f"{fmt.text}({e.text})", oracle.Round(fmt, e.node), [e], fmt=fmt)
+        mode = rng.choice(["rne"] * 4 + MODES)
+        overflow = rng.choice([""] * 4 + ["sat", "sat_finite"])
+        ftz = rng.choice(["no"] * 5 + ["yes"])
+        self.freedom |= mode in ("sr", "faithful") or ftz != "no"
+        words = [fmt.text] + ([mode] if mode != "rne" or overflow or ftz == "yes" or rng.random() < 0.3 else [])
+        words += [overflow] * bool(overflow) + ["ftz"] * (ftz == "yes")
+        return self.made(f"round<{', '.join(words)}>({e.text})", oracle.Round(fmt, e.node, mode, overflow, ftz), [e], fmt=fmt)
+
+    def block(self, shape, depth):
+        fmt = self.rng.choice(FORMATS)
+        contract = self.rng.random() < 0.5
+        self.freedom |= contract
+        body = self.written_inside(fmt, shape, depth)
+        node = oracle.Block(fmt, body.node, body.inside, contract)
+        text = f"in {fmt.text}{', contract' if contract else ''} {{ {body.text} }}"
+        # As an operand it stands in parentheses.
+        return Expr(text, node, 0, None, {id(node)})
+
+    def written_inside(self, fmt, shape, depth):
+        """The body of `in F { }`: arithmetic on names and literals, and what does not round."""
+        rng = self.rng
+        if depth <= 0 or rng.random() < 0.15:
+            if shape == () and rng.random() < 0.4:
+                return self.literal()
+            named = self.input(shape, within=fmt)
+            return named if named is not None else self.opaque(self.rounding(shape, 1, fmt))
+        kind = rng.choice(["binary"] * 5 + ["unary", "where", "extremum", "exact"])
+        inner = lambda s: self.written_inside(fmt, s, depth - 1)  # noqa: E731
+        if kind == "binary":
+            a, b = self.pair(shape, inner)
+            return self.binary(rng.choice(["add", "add", "sub", "mul", "mul", "div"]), a, b)
+        if kind == "unary":
+            e, op = inner(shape), rng.choice(["neg", "abs", "sqrt", "exp"])
+            if op == "neg":
+                return self.made(f"-{self.wrapped(e, UNARY + 1)}", oracle.Map("neg", e.node), [e], UNARY)
+            return self.call(op, e)
+        if kind == "where":
+            a, b = self.pair(shape, inner)
+            c, d = self.pair(shape, inner)
+            test = self.made(f"{self.wrapped(c, SUM)} < {self.wrapped(d, SUM)}", oracle.Map("lt", c.node, d.node), [c, d], COMPARISON)
+            return self.made(f"where({test.text}, {a.text}, {b.text})", oracle.Where(test.node, a.node, b.node), [a, b, test])
+        if kind == "extremum":
+            return self.call(rng.choice(["maximum", "minimum"]), *self.pair(shape, inner))
+        a, b = self.pair(shape, lambda s: self.input(s, within=fmt) or self.literal())
+        if a.shape != shape and b.shape != shape:
+            return self.written_inside(fmt, shape, 0)
+        e = self.binary(rng.choice(["add", "mul"]), a, b)
+        return Expr(f"exact({e.text})", e.node, ATOM)
+
+    @staticmethod
+    def opaque(e):
+        """Written inside a block, but rounding by itself: nothing in it belongs to the block."""
+        return Expr(e.text, e.node, e.level, e.fmt)
+
+    def any_of(self, shape, depth):
+        self.freedom = True
+        parts = [self.real(s, depth - 1) for s in self.operand_shapes(shape)]
+        if self.rng.random() < 0.3:
+            parts.append(self.real(shape, depth - 1))
+        fmts = {p.fmt for p in parts}
+        return self.made(f"any_of({', '.join(p.text for p in parts)})", oracle.AnyOf(*(p.node for p in parts)), parts,
+                         fmt=fmts.pop() if len(fmts) == 1 else None)
+
+    def acc(self, shape, depth):
+        rng = self.rng
+        fmt = rng.choice([F16, BF16, F32, SMALL, E5M2])
+        leaf = lambda s: self.value_of(fmt, s, depth - 1)  # noqa: E731
+        kind = rng.choice(["sum", "dot", "matmul", "chain", "sum+", "matmul+"])
+        if kind.startswith("matmul") and len(shape) == 2:
+            e = self.product(shape, leaf)
+        elif kind == "chain":
+            e = self.binary(rng.choice(["add", "sub"]), *self.pair(shape, leaf))
+            if rng.random() < 0.5:
+                e = self.binary("add", e, self.binary("mul", *self.pair(shape, leaf)))
+        elif kind == "dot":
+            e = self.reduction("sum", shape, lambda s: self.binary("mul", *self.pair(s, leaf)))
+        else:
+            e = self.reduction("sum", shape, leaf)
+        if kind.endswith("+"):
+            e = self.binary(rng.choice(["add", "sub"]), e, leaf(shape))
+        order = rng.choice(["any", "any", "seq"])
+        fma = rng.choice(["free", "free", "always", "never"])
+        ftz = rng.choice(["no"] * 5 + ["yes", "free"])
+        self.freedom |= order != "seq" or fma == "free" or ftz != "no"
+        words = [fmt.text] + [order] * (order != "any" or rng.random() < 0.3)
+        words += [f"fma={fma}"] * (fma != "free" or rng.random() < 0.2) + [f"ftz={ftz}"] * (ftz != "no")
+        return self.made(f"acc<{', '.join(words)}>({e.text})", oracle.Acc(fmt, e.node, order, fma, ftz), [e], fmt=fmt)
+
+    def within(self, shape, depth):
+        self.freedom = True
+        fmt = self.rng.choice([F16, BF16, F32])
+        body = self.written_within(shape, min(depth, 2))
+        node = oracle.Within(fmt, body.node, body.inside)
+        return Expr(f"within<{fmt.text}>({body.text})", node, ATOM, None, {id(node)})
+
+    def written_within(self, shape, depth):
+        rng = self.rng
+        if depth <= 0:
+            return self.literal() if shape == () and rng.random() < 0.4 else self.input(shape)
+        inner = lambda s: self.written_within(s, depth - 1)  # noqa: E731
+        kind = rng.choice(["binary"] * 4 + ["unary", "sum", "dot"])
+        if kind == "unary":
+            e, op = inner(shape), rng.choice(["neg", "abs", "sqrt", "exp"])
+            if op == "neg":
+                return self.made(f"-{self.wrapped(e, UNARY + 1)}", oracle.Map("neg", e.node), [e], UNARY)
+            return self.call(op, e)
+        if kind == "sum":
+            return self.reduction("sum", shape, inner)
+        if kind == "dot" and len(shape) == 2:
+            return self.product(shape, lambda s: self.written_within(s, 0))
+        return self.binary(rng.choice(["add", "sub", "mul", "div"]), *self.pair(shape, inner))
+
+    def let(self, shape, depth):
+        e = self.real(shape, depth - 1)
+        name = f"t{len(self.lets)}"
+        self.lets.append(f"let {name} = {e.text}")
+        self.names.append(Expr(name, oracle.Let(e.node), ATOM, e.fmt))
+        return self.names[-1]
+
+    def case(self):
+        shape = self.rng.choice([(), (2,), (3,), (2, 2), (2, 3), (1, 3)])
+        rounded = self.rng.random() < 0.8
+        e = self.rounding(shape, self.depth) if rounded else self.real(shape, self.depth)
+        used = {n: d for n, d in self.inputs.items() if re.search(rf"\b{n}\b", " ".join([*self.lets, e.text]))}
+        inputs = {n: d for n, (d, _) in used.items()}
+        if not self.lets and (not rounded or self.rng.random() < 0.5):
+            return Case(e.text, inputs, e.node, e.fmt if rounded else None, False, not self.freedom)
+        if not rounded:
+            e = self.made(f"round<f32>({e.text})", oracle.Round(F32, e.node), [e], fmt=F32)
+        signature = ", ".join(f"{n}: {'real' if f is None else f.text + bracketed(d.shape)}" for n, (d, f) in used.items())
+        body = "\n  ".join([*self.lets, f"return {e.text}"])
+        return Case(f"spec s({signature}) -> {e.fmt.text}{bracketed(shape)} {{\n  {body}\n}}\n", inputs, e.node, e.fmt, True, not self.freedom)
+
+
+def bracketed(shape):
+    return f"[{', '.join(map(str, shape))}]" if shape else ""
+
+
+def shape_text(shape):
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
