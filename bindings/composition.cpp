@@ -1,0 +1,216 @@
+#include "bindings/composition.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "ir/error.hpp"
+#include "ops/op.hpp"
+
+namespace erx {
+namespace {
+
+std::shared_ptr<Piece> make(Node node, std::vector<PiecePtr> operands) {
+  auto piece = std::make_shared<Piece>();
+  piece->node = std::move(node);
+  piece->node.operands.clear();
+  piece->operands = std::move(operands);
+  return piece;
+}
+
+bool is_within(const Node& node) { return node.op == &op("within") || node.op == &op("within_sum"); }
+
+// Opened by `within` and `acc` unless it has a name.
+bool is_open(const Node& node) { return row(node).sum_role != SumRole::none && node.name.empty(); }
+
+std::size_t element_bytes(const Tensor& t) {
+  switch (t.storage) {
+    case Storage::f64: case Storage::i64: case Storage::u64: return 8;
+    case Storage::f32: case Storage::i32: case Storage::u32: return 4;
+    case Storage::i16: case Storage::u16: return 2;
+    case Storage::i8: case Storage::u8: case Storage::boolean: return 1;
+    case Storage::code: return (static_cast<std::size_t>(t.type.format.width()) + 7) / 8;
+    case Storage::rational: return 0;
+  }
+  throw Bug("unknown storage");
+}
+
+bool is_contiguous(const Tensor& t) {
+  const Extents strides = contiguous_strides(t.extents);
+  const auto bytes = static_cast<std::int64_t>(element_bytes(t));
+  for (std::size_t k = 0; k < strides.size(); ++k) {
+    if (t.extents[k] > 1 && t.byte_strides[k] != strides[k] * bytes) return false;
+  }
+  return true;
+}
+
+// Bit for bit the same elements: then both are one input.
+bool same_elements(const Tensor& a, const Tensor& b) {
+  if (!(a.type == b.type) || a.storage != b.storage || a.extents != b.extents) return false;
+  if (a.storage == Storage::rational) return a.text == b.text;
+  if (a.data == b.data && a.byte_strides == b.byte_strides) return true;
+  const auto bytes = static_cast<std::size_t>(a.size()) * element_bytes(a);
+  return is_contiguous(a) && is_contiguous(b) && (bytes == 0 || std::memcmp(a.data, b.data, bytes) == 0);
+}
+
+class Composer {
+ public:
+  explicit Composer(const std::optional<Format>& compute) : compute_(compute) {}
+
+  NodeId place(const PiecePtr& root) {
+    std::vector<const Piece*> stack{root.get()};
+    while (!stack.empty()) {
+      const Piece& piece = *stack.back();
+      if (places_.contains(&piece)) {
+        stack.pop_back();
+        continue;
+      }
+      const auto ready = std::none_of(piece.operands.begin(), piece.operands.end(),
+                                      [this](const PiecePtr& o) { return !places_.contains(o.get()); });
+      if (ready) {
+        places_.emplace(&piece, append(piece));
+        stack.pop_back();
+        continue;
+      }
+      for (auto o = piece.operands.rbegin(); o != piece.operands.rend(); ++o) {
+        if (!places_.contains(o->get())) stack.push_back(o->get());
+      }
+    }
+    return places_.at(root.get());
+  }
+
+  std::vector<Tensor> take_inputs() { return std::move(tensors_); }
+  bool has_within() const { return has_within_; }
+  Graph graph;
+
+ private:
+  const std::optional<Format>& compute_;
+  std::unordered_map<const Piece*, NodeId> places_;
+  std::vector<Tensor> tensors_;
+  std::set<std::string> names_;
+  bool has_within_ = false;
+
+  // Pieces of several calls may carry one name.
+  std::string fresh(const std::string& name) {
+    std::string candidate = name;
+    for (int k = 2; !names_.insert(candidate).second; ++k) candidate = name + "_" + std::to_string(k);
+    return candidate;
+  }
+
+  NodeId append(const Piece& piece) {
+    if (piece.tensor) return append_input(piece);
+    Node node = piece.node;
+    for (const PiecePtr& o : piece.operands) node.operands.push_back(places_.at(o.get()));
+    if (is_within(node)) {
+      has_within_ = true;
+      if (compute_) node.attributes.format = *compute_;
+      else if (piece.innocuous) return node.operands[0];
+    }
+    if (!node.name.empty()) node.name = fresh(node.name);
+    return graph.append(std::move(node));
+  }
+
+  NodeId append_input(const Piece& piece) {
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      const NodeId id = graph.inputs[i];
+      if (graph[id].scalar_parameter == piece.node.scalar_parameter && same_elements(tensors_[i], *piece.tensor)) return id;
+    }
+    Node node = piece.node;
+    node.name = fresh(node.name);
+    node.attributes.text = node.name;
+    const NodeId id = graph.append(std::move(node));
+    graph.inputs.push_back(id);
+    tensors_.push_back(*piece.tensor);
+    return id;
+  }
+};
+
+}  // namespace
+
+Piece::~Piece() {
+  std::vector<PiecePtr> pending = std::move(operands);
+  while (!pending.empty()) {
+    const PiecePtr last = std::move(pending.back());
+    pending.pop_back();
+    if (last.use_count() > 1) continue;
+    auto& below = const_cast<Piece&>(*last).operands;  // nobody else sees it any more
+    std::move(below.begin(), below.end(), std::back_inserter(pending));
+    below.clear();
+  }
+}
+
+PiecePtr input(std::string name, Tensor tensor, bool scales) {
+  Node node;
+  node.op = &op("input");
+  node.type = tensor.type;
+  node.shape = shape_of(tensor.extents);
+  node.attributes.text = name;
+  node.name = std::move(name);
+  node.scalar_parameter = scales;
+  auto piece = make(std::move(node), {});
+  piece->tensor = std::move(tensor);
+  return piece;
+}
+
+PiecePtr apply(std::string_view name, std::vector<PiecePtr> operands, Attributes attributes) {
+  // A graph of only the operands' types and shapes is enough for the rules of one op.
+  Graph graph;
+  std::vector<NodeId> ids;
+  for (const PiecePtr& o : operands) {
+    Node node;
+    node.op = &op("input");
+    node.type = o->node.type;
+    node.shape = o->node.shape;
+    node.scalar_parameter = o->node.scalar_parameter;
+    node.name = "operand";
+    ids.push_back(graph.append(std::move(node)));
+  }
+  try {
+    return make(graph[build(graph, op(name), ids, std::move(attributes))], std::move(operands));
+  } catch (const RuleBroken& broken) {
+    std::string what = broken.what;
+    if (!broken.label.empty()) what += " (" + broken.label + ")";
+    throw Error(std::move(what));
+  }
+}
+
+PiecePtr apply_within(PiecePtr operation, const Format& format, bool innocuous) {
+  const bool sum = row(operation->node).sum_role != SumRole::none && row(operation->node).sum_role != SumRole::product;
+  auto piece = std::const_pointer_cast<Piece>(apply(sum ? "within_sum" : "within", {std::move(operation)}, {.format = format}));
+  piece->innocuous = innocuous;
+  return piece;
+}
+
+PiecePtr opaque(PiecePtr piece) {
+  // The same node, so that every use still means the same member: only its name is new.
+  if (is_open(piece->node)) const_cast<Piece&>(*piece).node.name = "t";
+  return piece;
+}
+
+Composition compose(const std::vector<PieceResult>& results, const std::string& name, const std::optional<Format>& compute) {
+  Composer composer(compute);
+  composer.graph.name = name;
+  for (const PieceResult& r : results) composer.graph.results.push_back({r.name, composer.place(r.piece), r.declared});
+  if (compute && !composer.has_within()) {
+    throw Error("a compute format was given, but nothing in this result is `within` a format");
+  }
+  return {std::make_shared<const Graph>(std::move(composer.graph)), composer.take_inputs()};
+}
+
+std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePtr>& inputs) {
+  std::vector<PiecePtr> pieces(graph.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) pieces[graph.inputs[i]] = inputs[i];
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    if (pieces[id]) continue;
+    std::vector<PiecePtr> operands;
+    for (const NodeId o : graph[id].operands) operands.push_back(pieces[o]);
+    pieces[id] = make(graph[id], std::move(operands));
+  }
+  std::vector<PieceResult> results;
+  for (const Result& r : graph.results) results.push_back({r.name, pieces[r.node], r.declared});
+  return results;
+}
+
+}  // namespace erx

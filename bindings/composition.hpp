@@ -1,0 +1,62 @@
+// Graphs put together piece by piece: what a Python expression is before it is evaluated.
+// A piece is a node that owns its operands and, for an input, the captured tensor. A piece used twice is one node of the graph;
+// inputs with the same elements become one input. Composing gives the same graph as the same text would.
+//   PiecePtr p = apply("add", {input("x", x), input("y", y)});   Composition c = compose({{"", p, {}}});
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eval/tensor.hpp"
+#include "ir/graph.hpp"
+
+namespace erx {
+
+struct Piece;
+using PiecePtr = std::shared_ptr<const Piece>;
+
+struct Piece {
+  Node node;  // its operand ids mean nothing here
+  std::vector<PiecePtr> operands;
+  std::optional<Tensor> tensor;  // of an input
+  bool innocuous = false;  // a `within` whose slack the rounding after it absorbs: left out unless a compute format is asked for
+
+  Piece() = default;
+  Piece(const Piece&) = delete;
+  ~Piece();  // long chains are taken apart without recursion
+};
+
+/// A captured tensor under a name. `scales`: an exact scalar that makes a product absent where it is 0.
+PiecePtr input(std::string name, Tensor tensor, bool scales = false);
+
+/// One op on pieces. errors: Error with the rule of types or shapes that the operands break.
+PiecePtr apply(std::string_view op, std::vector<PiecePtr> operands, Attributes attributes = {});
+
+/// `within<format>` around one exact operation or a sum. `innocuous` as above.
+PiecePtr apply_within(PiecePtr operation, const Format& format, bool innocuous);
+
+/// The same value as one stored tensor: `acc` and `within` around it do not look inside.
+PiecePtr opaque(PiecePtr);
+
+struct PieceResult {
+  std::string name;
+  PiecePtr piece;
+  std::optional<Type> declared;
+};
+
+struct Composition {
+  std::shared_ptr<const Graph> graph;
+  std::vector<Tensor> inputs;  // in the order of graph->inputs
+};
+
+/// `compute`: the format of every `within` instead of its own.
+/// errors: Error if `compute` is given and there is no `within`.
+Composition compose(const std::vector<PieceResult>& results, const std::string& name = "",
+                    const std::optional<Format>& compute = {});
+
+/// The results of a lowered graph as pieces; `inputs` in the order of graph.inputs.
+std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePtr>& inputs);
+
+}  // namespace erx

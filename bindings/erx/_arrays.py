@@ -1,0 +1,176 @@
+"""What may be bound: NumPy arrays (ml_dtypes included), PyTorch, JAX, DLPack, the buffer protocol, numbers and nested lists.
+
+Elements are captured by copy; nothing that is handed over is ever modified.
+"""
+
+from __future__ import annotations
+
+import numbers
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from . import _erx
+from ._dtypes import DType, spelling
+
+_plain = {"float64": "f64", "float32": "f32", "bool": "bool"}
+_refused = {
+    "O": "object arrays are not supported: convert to a numeric dtype first",
+    "U": "an array of strings is not a tensor",
+    "S": "an array of bytes strings is not a tensor",
+    "M": "dates are not supported",
+    "m": "time differences are not supported",
+    "c": "complex numbers are not supported: pass the real and the imaginary part",
+}
+
+
+def tensor_of(x: object, declared: str | None = None, real_lists: bool = False) -> _erx.Tensor:
+    """The tensor of `x`. `declared`: the format of raw bits (dtype V2). `real_lists`: integers in lists are numbers like others."""
+    if isinstance(x, _erx.Tensor):
+        return x
+    if isinstance(x, (bool, int, float, Fraction, Decimal, complex)):
+        return _scalar(x)
+    if x is None or isinstance(x, (str, bytes, dict, set, frozenset)) or callable(x):
+        raise TypeError(f"expected an array or a number, got {_name(x)}")
+    if isinstance(x, (np.ndarray, np.generic)):
+        return _from_numpy(x, declared)
+    if _is_torch(x):
+        return _from_torch(x)
+    if isinstance(x, (list, tuple)):
+        return _from_list(x, real_lists)
+    return _from_protocol(x, declared)
+
+
+def _name(x: object) -> str:
+    return "None" if x is None else f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+
+
+def _scalar(x: object) -> _erx.Tensor:
+    if isinstance(x, bool):
+        return _erx.boolean(x)
+    if isinstance(x, complex):
+        raise TypeError(_refused["c"])
+    if isinstance(x, float):
+        return _erx.scalar(x)
+    if isinstance(x, Decimal) and not x.is_finite():
+        return _erx.scalar(float(x))
+    if isinstance(x, int):
+        return _erx.integer(x) if -(2**63) <= x < 2**63 else _erx.rational(str(x))
+    exact = Fraction(x)
+    return _erx.rational(f"{exact.numerator}/{exact.denominator}")
+
+
+def _from_numpy(x: np.ndarray | np.generic, declared: str | None = None) -> _erx.Tensor:
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("masked arrays are not supported: pass the data, and the mask as where=")
+    array = np.asarray(x)
+    dtype = array.dtype
+    if dtype.fields is not None:
+        raise TypeError("structured arrays are not supported: pass one field")
+    if dtype.kind in _refused:
+        raise TypeError(_refused[dtype.kind])
+    if not dtype.isnative:
+        array = array.astype(dtype.newbyteorder("="))
+        dtype = array.dtype
+    name = dtype.name
+    if dtype.kind == "V" and name.startswith("void"):
+        return _raw_bits(array, declared)
+    if name in ("int2", "int4"):
+        array, name = array.astype(np.int8), "int8"
+    elif name in ("uint2", "uint4"):
+        array, name = array.astype(np.uint8), "uint8"
+    if name in _plain:
+        return _erx.tensor(_contiguous(array), _plain[name])
+    try:
+        kind = DType(name).kind
+    except ValueError:
+        raise TypeError(f"arrays of dtype {dtype} are not supported") from None
+    if kind[0] in "iu":
+        return _erx.tensor(_contiguous(array), kind)
+    return _erx.tensor(_contiguous(array).view(f"u{dtype.itemsize}"), kind)
+
+
+def _raw_bits(array: np.ndarray, declared: str | None) -> _erx.Tensor:
+    size = array.dtype.itemsize
+    if declared is not None and size in (1, 2) and DType(declared).is_floating:
+        return _erx.tensor(_contiguous(array).view(f"u{size}"), declared)
+    raise TypeError(
+        f"an array of dtype {array.dtype} holds bare bits: say which format they are, "
+        'with a declared input or er.array(x, dtype="bfloat16")'
+    )
+
+
+def _contiguous(array: np.ndarray) -> np.ndarray:
+    # np.ascontiguousarray would make a 0-d array 1-d.
+    return array if array.flags.c_contiguous else array.copy(order="C")
+
+
+def _is_torch(x: object) -> bool:
+    return any(c.__module__.partition(".")[0] == "torch" and c.__name__ == "Tensor" for c in type(x).__mro__)
+
+
+def _from_torch(x) -> _erx.Tensor:  # not imported: only a user of PyTorch has one
+    import torch
+
+    if x.layout != torch.strided or x.is_nested:
+        raise TypeError("nested tensors are not supported: pass one tensor for each part" if x.is_nested
+                        else "sparse tensors are not supported: pass x.to_dense()")
+    if x.is_quantized:
+        raise TypeError("quantized tensors are not supported: pass x.dequantize() or x.int_repr()")
+    if x.device.type == "meta":
+        raise TypeError("a tensor on the device 'meta' has no elements")
+    if x.is_complex():
+        raise TypeError(_refused["c"])
+    x = x.detach().cpu().resolve_conj().resolve_neg()
+    name = spelling(x.dtype)
+    try:
+        kind = DType(name).kind
+    except ValueError:
+        raise TypeError(f"tensors of dtype {x.dtype} are not supported") from None
+    bits = {1: torch.uint8, 2: torch.int16}
+    if kind[0] in "fb" and kind not in ("f64", "f32", "bool"):
+        array = x.contiguous().view(bits[x.element_size()]).numpy()
+        return _erx.tensor(_contiguous(array).view(f"u{x.element_size()}"), kind)
+    return _erx.tensor(_contiguous(x.contiguous().numpy()), kind)
+
+
+def _from_list(x: list | tuple, real: bool) -> _erx.Tensor:
+    from ._result import Result
+
+    def plain(value: object) -> object:
+        if isinstance(value, (list, tuple)):
+            return [plain(v) for v in value]
+        if isinstance(value, Result) or _is_torch(value):
+            if tuple(value.shape) != ():
+                raise TypeError("a list may hold numbers and lists, not arrays: stack them first")
+            return float(value.lo) if isinstance(value, Result) else value.item()
+        if isinstance(value, (Fraction, Decimal)) or value is None or isinstance(value, (str, bytes)):
+            raise TypeError(f"a list may hold numbers and lists, not {_name(value)}")
+        if isinstance(value, numbers.Real) and not isinstance(value, (bool, int, float, np.generic)):
+            return float(value)
+        return value
+
+    array = np.array(plain(x))
+    if real and array.dtype.kind in "iu":
+        array = array.astype(np.float64)
+    return _from_numpy(array)
+
+
+def _from_protocol(x: object, declared: str | None) -> _erx.Tensor:
+    if hasattr(x, "__array__") or hasattr(x, "__array_interface__"):
+        try:
+            array = np.asarray(x)
+        except (TypeError, ValueError, RuntimeError):
+            if not hasattr(x, "__dlpack__"):
+                raise TypeError(f"{_name(x)} cannot be converted to an array") from None
+        else:
+            return _from_numpy(array, declared)
+    if hasattr(x, "__dlpack__"):
+        array, kind = _erx.from_dlpack(x.__dlpack__())
+        return _erx.tensor(array, kind)
+    try:
+        view = memoryview(x)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"expected an array or a number, got {_name(x)}") from None
+    return _from_numpy(np.asarray(view), declared)

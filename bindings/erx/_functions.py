@@ -1,0 +1,245 @@
+"""Mathematical functions with the default tolerance, stored once in their dtype.
+
+The tolerance is `within` the format that the operation computes in (float32 for narrower formats): any order of a sum, fused or
+not; the result is then rounded once to its dtype. Where one operation on values of the dtype is computed in that dtype, or in at
+least twice its precision and two bits more, rounding twice gives what rounding once gives, so exactly one value is allowed.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from . import _erx
+from ._arrays import tensor_of
+from ._dtypes import DType, compute_type, promoted
+from ._result import Result, operand
+
+Scalar = (bool, int, float, Fraction, Decimal)
+
+
+class _Operand:
+    """An operand of a function: a piece and what it counts for in the promotion."""
+
+    def __init__(self, x: object, name: str) -> None:
+        self.tensor = None if isinstance(x, Result) else _tensor(x, name)
+        self.value = x if isinstance(x, Scalar) else None
+        self.is_scalar = self.value is not None
+        self.piece = _literal(self.tensor, x, name) if self.is_scalar else operand(x, name)
+        self.shape = self.piece.shape
+        self.dtype = DType(self.piece.type)
+        if self.is_scalar:
+            self.dtype = DType("bool" if isinstance(x, bool) else "int" if isinstance(x, int) else "real")
+
+    @property
+    def is_real(self) -> bool:
+        return self.dtype.kind == "real"
+
+    def fits(self, stored: DType) -> bool:
+        """Are its elements values of `stored`?"""
+        if not self.is_scalar:
+            return not self.is_real and stored.holds(self.dtype)
+        return _erx.fits(self.tensor, stored.kind)
+
+    def cast(self, stored: DType) -> None:
+        """As PyTorch casts: a wider 0-d operand or an integer is rounded once to the common type."""
+        if self.is_scalar or self.is_real or not stored.is_floating or stored.holds(self.dtype):
+            return
+        if self.dtype.is_floating and self.shape != ():
+            return  # dtype= narrower than the operands: only the result is rounded
+        self.piece = _erx.round(_number(self.piece), stored.kind, "rne", "", False)
+        self.dtype = stored
+
+    def as_whole(self) -> None:
+        """A Python integer among integers is one itself, not a real number."""
+        if self.is_scalar and self.dtype.category < 2:
+            self.piece = _erx.input("n", self.tensor, False)
+
+
+def _tensor(x: object, name: str) -> _erx.Tensor:
+    try:
+        return tensor_of(x)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+
+
+def _literal(tensor: _erx.Tensor, x: object, name: str) -> _erx.Piece:
+    # Short exact decimals read better as themselves; they mean the same.
+    if isinstance(x, (int, float)) and not isinstance(x, bool):
+        exact = Decimal(x)
+        text = format(abs(exact), "f")
+        if exact.is_finite() and len(text) <= 20:
+            piece = _erx.literal(text)
+            return _erx.apply("neg", [piece]) if exact.is_signed() else piece
+    return _erx.input(name, tensor, False)
+
+
+def _number(piece: _erx.Piece) -> _erx.Piece:
+    """Booleans as 1 and 0."""
+    if piece.type != "bool":
+        return piece
+    return _erx.apply("where", [piece, _erx.literal("1"), _erx.literal("0")])
+
+
+def _common(operands: Sequence[_Operand], dtype: object) -> DType:
+    """The type of the result; operands are cast to the promoted type as PyTorch does."""
+    arrays = [o.dtype for o in operands if not o.is_scalar and o.shape != () and not o.is_real]
+    points = [o.dtype for o in operands if not o.is_scalar and o.shape == () and not o.is_real]
+    scalars = [o.dtype.category for o in operands if o.is_scalar]
+    if not arrays and not points and any(o.is_real and not o.is_scalar for o in operands):
+        shared = None
+    else:
+        shared = promoted(arrays, points, scalars)
+    if shared is None:
+        if dtype is None:
+            raise _erx.SpecError("the operands are exact results without a dtype: give dtype=, or store them with er.round")
+        return DType(dtype)
+    for o in operands:
+        o.cast(shared)
+    stored = shared if dtype is None else DType(dtype)
+    if stored.category < 2:
+        for o in operands:
+            o.as_whole()
+    return stored
+
+
+def _stored(operation: _erx.Piece, stored: DType, operands: Sequence[_Operand], single: bool, exact: bool = False) -> Result:
+    """`operation` within its compute format, rounded once. `single`: it is one operation, so that double rounding can be innocuous;
+    `exact`: its value is one of the compute format."""
+    if stored.category < 2:
+        if operation.type != "int":
+            raise _erx.SpecError(f"a result with a fraction cannot be stored as {stored}")
+        return Result(_erx.Group([operation], True), 0)
+    if not stored.is_floating:
+        raise _erx.SpecError(f"a result cannot be stored as {stored}")
+    compute = compute_type(stored, [o.dtype for o in operands if not o.is_scalar])
+    twice = compute == stored or compute.precision >= 2 * stored.precision + 2
+    innocuous = exact or (single and twice and all(o.fits(stored) for o in operands))
+    piece = _erx.within(operation, compute.kind, innocuous)
+    return Result(_erx.Group([_erx.round(piece, stored.kind, "rne", "", False)], True), 0)
+
+
+def _factor(value: object, name: str, stored: DType) -> tuple[_erx.Piece, float]:
+    """An exact scalar that makes its product absent where it is 0, and its value."""
+    if isinstance(value, Result):
+        if value.shape != ():
+            raise TypeError(f"{name} has to be a number")
+        return value._piece, float("nan")
+    tensor = _tensor(value, name)
+    if tensor.shape != ():
+        raise TypeError(f"{name} has to be a number")
+    whole = stored.category < 2 and tensor.type != "real"
+    return _erx.input(name, tensor if whole else _erx.as_real(tensor), True), _erx.nearest(tensor)
+
+
+def array(data: object, dtype: object = None) -> Result:
+    """Stored values without another library. Numbers that `dtype` does not hold are rounded to it once, to nearest even."""
+    if isinstance(data, Result):
+        if data._piece.tensor is None:
+            raise TypeError("er.array takes data; use er.round for a result")
+        tensor = data._piece.tensor
+    else:
+        tensor = tensor_of(data, None if dtype is None else DType(dtype).kind)
+    if dtype is None:
+        if tensor.type == "real":
+            tensor = _erx.checked(tensor, "f64")
+    else:
+        wanted = DType(dtype)
+        tensor = _erx.stored(tensor, wanted.kind) if wanted.is_floating and tensor.type != wanted.kind else _erx.checked(tensor, wanted.kind)
+    return Result(_erx.Group([_erx.input("x", tensor, False)], True), 0)
+
+
+def add(x: object, y: object, *, alpha: object = 1, dtype: object = None) -> Result:
+    """x + alpha * y, rounded once. `alpha` is taken exactly; 0 makes the product absent."""
+    a, b = _Operand(x, "x"), _Operand(y, "y")
+    stored = _common([a, b], dtype)
+    if a.dtype.kind == b.dtype.kind == "bool":
+        raise TypeError("booleans are not added: use er.array(mask, dtype=...) for numbers")
+    factor, value = _factor(alpha, "alpha", stored)
+    if value == 1 or value == -1:
+        return _stored(_erx.apply("add" if value == 1 else "sub", [a.piece, b.piece]), stored, [a, b], True)
+    return _stored(_erx.apply("add", [a.piece, _erx.apply("mul", [factor, b.piece])]), stored, [a, b], False)
+
+
+def multiply(x: object, y: object, *, dtype: object = None) -> Result:
+    """x * y, rounded once."""
+    a, b = _Operand(x, "x"), _Operand(y, "y")
+    stored = _common([a, b], dtype)
+    exact = a.value in (1, -1) or b.value in (1, -1)
+    return _stored(_erx.apply("mul", [a.piece, b.piece]), stored, [a, b], True, exact)
+
+
+def sum(x: object, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: object = None) -> Result:
+    """The sum over `axis` (all of them if None), in any order, rounded once. Integers and booleans give int64."""
+    a = _Operand(x, "x")
+    stored = _common([a], dtype)
+    if stored.category == 0:
+        stored = DType("int64")
+    axes = range(len(a.shape)) if axis is None else [axis] if not isinstance(axis, Sequence) else axis
+    ndim = len(a.shape)
+    for k in axes:
+        if not -ndim <= operator.index(k) < ndim:
+            raise ValueError(f"axis {k} is out of range for {ndim} dimensions")
+    unique = sorted({operator.index(k) % ndim for k in axes})
+    if len(unique) != len(list(axes)):
+        raise ValueError("an axis is given twice")
+    total = _erx.reduce("sum", _erx.opaque(a.piece), unique, keepdims)
+    return _stored(total, stored, [a], False)
+
+
+def matmul(A: object, B: object, *, dtype: object = None) -> Result:
+    """A @ B with NumPy's batching and 1-D promotion, summed in any order, rounded once."""
+    a, b = _Operand(A, "A"), _Operand(B, "B")
+    stored = _common([a, b], dtype)
+    return _stored(_erx.apply("matmul", [_erx.opaque(a.piece), _erx.opaque(b.piece)]), stored, [a, b], False)
+
+
+def gemm(A: object, B: object, C: object = None, *, alpha: object = 1, beta: object = 1, reduce_batch: bool = False,
+         dtype: object = None) -> Result:
+    """alpha * (A @ B) + beta * C, rounded once; `alpha` and `beta` are taken exactly. With `beta` 0, C is not read, with `alpha` 0
+    neither A nor B. C is broadcast to the shape of the product. `reduce_batch`: each element is one sum over all batches."""
+    a, b = _Operand(A, "A"), _Operand(B, "B")
+    c = None if C is None else _Operand(C, "C")
+    operands = [a, b] + ([] if c is None else [c])
+    stored = _common(operands, dtype)
+    product = _erx.apply("matmul", [_erx.opaque(a.piece), _erx.opaque(b.piece)])
+    if reduce_batch:
+        batches = len(product.shape) - 2
+        if batches < 1 or len(a.shape) < 2 or len(b.shape) < 2:
+            raise ValueError("reduce_batch needs matrices with batch dimensions")
+        product = _erx.reduce("sum", product, list(range(batches)), False)
+    shape = product.shape
+    factor, value = _factor(alpha, "alpha", stored)
+    floating = stored.is_floating
+    compute = compute_type(stored, [o.dtype for o in operands]).kind if floating else ""
+    term = product
+    if value != 1:
+        # The sum is accumulated first, then scaled.
+        term = _erx.apply("mul", [factor, _erx.within(product, compute, False) if floating else product])
+    if c is not None:
+        scale, by = _factor(beta, "beta", stored)
+        piece = _erx.opaque(c.piece)
+        scaled = piece if by == 1 else _erx.apply("mul", [scale, piece])
+        term = _erx.apply("add", [term, scaled])
+        if term.shape != shape:
+            raise _erx.SpecError(f"C of shape {list(c.shape)} does not broadcast to the shape {list(shape)} of the product")
+    return _stored(term, stored, operands, False)
+
+
+def any_of(*alternatives: object, label: str = "") -> Result:
+    """Per element one of the alternatives; with `label`, one choice for the whole call, the same wherever the label stands."""
+    if not alternatives:
+        raise TypeError("er.any_of takes at least one alternative")
+    pieces = [operand(x, f"x{i}") for i, x in enumerate(alternatives, 1)]
+    declared = all(isinstance(x, Result) and x._group.declared(x._index) for x in alternatives)
+    return Result(_erx.Group([_erx.any_of(pieces, label)], declared), 0)
+
+
+def round(x: object, dtype: object, mode: str = "rne", *, overflow: str = "", flush: bool = False) -> Result:
+    """x rounded once to `dtype`: modes rne rna rtz rtp rtn rto sr faithful; overflow sat, sat_finite or nosat."""
+    piece = _number(operand(x, "x"))
+    return Result(_erx.Group([_erx.round(piece, DType(dtype).kind, mode, overflow, flush)], False), 0)

@@ -1,0 +1,329 @@
+"""Results: for each element the set of values that a spec allows."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+
+import numpy as np
+
+from . import _erx
+from ._arrays import tensor_of
+from ._dtypes import DType
+
+Shape = tuple[int, ...]
+
+
+class Report:
+    """What a check found. True if every element is allowed; ``str()`` explains."""
+
+    def __init__(self, report: _erx.Report) -> None:
+        self._report = report
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def ok(self) -> bool:
+        return self._report.applicable and self._report.ok
+
+    @property
+    def applicable(self) -> bool:
+        """False where an `assume` of the spec fails: then nothing was shown."""
+        return self._report.applicable
+
+    @property
+    def violations(self) -> int:
+        """How many elements are outside their set, over all results."""
+        return self._report.violations
+
+    @property
+    def indices(self) -> np.ndarray | tuple[np.ndarray, ...]:
+        """The violating elements, one row of indices each; for several results a tuple of such arrays."""
+        each = tuple(r.indices for r in self._report.results)
+        return each[0] if len(each) == 1 else each
+
+    @property
+    def tightness(self) -> float:
+        """The mean number of allowed values of the output's format per element; 1 where each has a single one."""
+        results = [r for r in self._report.results if r.checked]
+        total = sum(r.checked for r in results)
+        return sum(r.tightness * r.checked for r in results) / total if total else float("nan")
+
+    @property
+    def max_ulps(self) -> float:
+        """The largest distance of an element from its set, in ulps of the output's format."""
+        return max((r.max_ulps for r in self._report.results), default=0.0)
+
+    def to_json(self) -> str:
+        return self._report.to_json()
+
+    def __str__(self) -> str:
+        return self._report.text
+
+    def __repr__(self) -> str:
+        return f"<er.Report: {'covered' if self.ok else f'{self.violations} violations' if self.applicable else 'inapplicable'}>"
+
+
+class Result:
+    """The sets of all elements of one result. What was bound is captured: a later change of an array never changes a verdict."""
+
+    # So that `array + result` is this class's business.
+    __array_ufunc__ = None
+
+    def __init__(self, group: _erx.Group, index: int) -> None:
+        self._group = group
+        self._index = index
+        self._piece = group.piece(index)
+
+    @property
+    def _argument(self) -> object:
+        """What it is to a function that uses it: data where it is data."""
+        return self._piece if self._piece.tensor is None else self._piece.tensor
+
+    @property
+    def shape(self) -> Shape:
+        return self._piece.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def dtype(self) -> DType:
+        return DType(self._piece.type)
+
+    @property
+    def name(self) -> str:
+        """The name of a named result of a spec, else empty."""
+        return self._group.names[self._index]
+
+    @property
+    def spec(self) -> str:
+        """What is allowed, as canonical text."""
+        return self._group.text
+
+    @property
+    def lo(self) -> np.ndarray:
+        """The least allowed value of each element (NaN where only NaN is allowed)."""
+        return self._group.hull(self._index)[0]
+
+    @property
+    def hi(self) -> np.ndarray:
+        """The largest allowed value of each element."""
+        return self._group.hull(self._index)[1]
+
+    def covers(self, out: object, compute: object = None, *, where: object = None, signed_zero: bool = False) -> np.ndarray:
+        """For each element of `out`: is it allowed? `compute` is the format that `within` computes in, instead of its own."""
+        return self._group.covers(self._index, _output(out, self), _mask(where, self.shape), signed_zero, _kind(compute))
+
+    def check(self, out: object, compute: object = None, *, where: object = None, signed_zero: bool = False,
+              show: int = 5) -> Report:
+        """A report that counts, lists and explains the elements that are not allowed."""
+        group = self._group if len(self._group.names) == 1 else self._group.part(self._index)
+        return Report(group.check([_output(out, self)], _mask(where, self.shape), signed_zero, show, _kind(compute)))
+
+    def _view(self, piece: _erx.Piece) -> Result:
+        return result_of(piece, self._group.declared(self._index))
+
+    def reshape(self, *shape: int | Shape) -> Result:
+        wanted = list(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else list(shape)
+        if wanted.count(-1) > 1:
+            raise ValueError("only one dimension may be -1")
+        if -1 in wanted:
+            rest = int(np.prod([n for n in wanted if n != -1], dtype=np.int64))
+            wanted[wanted.index(-1)] = self.size // rest if rest else 0
+        if any(n < 0 for n in wanted):
+            raise ValueError("dimensions may not be negative")
+        return self._view(_erx.reshape(self._piece, [operator.index(n) for n in wanted]))
+
+    def transpose(self, *axes: int | Shape) -> Result:
+        order = list(axes[0]) if len(axes) == 1 and not isinstance(axes[0], int) else list(axes)
+        order = [_axis(a, self.ndim) for a in order] or list(range(self.ndim))[::-1]
+        return self._view(_erx.transpose(self._piece, order))
+
+    @property
+    def T(self) -> Result:
+        return self.transpose()
+
+    def __getitem__(self, index: object) -> Result:
+        return self._view(_erx.index(self._piece, _slices(index, self.shape)))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a 0-d result has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        spec = self.spec
+        return f"<er.Result {self.dtype}{list(self.shape)}: {spec if len(spec) <= 100 else spec[:97] + '...'}>"
+
+    # Exact operations on the values, as in a spec; a real result is stored when it is checked.
+
+    def __add__(self, other: object) -> Result:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: object) -> Result:
+        return _binary("add", other, self)
+
+    def __sub__(self, other: object) -> Result:
+        return _binary("sub", self, other)
+
+    def __rsub__(self, other: object) -> Result:
+        return _binary("sub", other, self)
+
+    def __mul__(self, other: object) -> Result:
+        return _binary("mul", self, other)
+
+    def __rmul__(self, other: object) -> Result:
+        return _binary("mul", other, self)
+
+    def __truediv__(self, other: object) -> Result:
+        return _binary("div", self, other)
+
+    def __rtruediv__(self, other: object) -> Result:
+        return _binary("div", other, self)
+
+    def __matmul__(self, other: object) -> Result:
+        return _binary("matmul", self, other)
+
+    def __rmatmul__(self, other: object) -> Result:
+        return _binary("matmul", other, self)
+
+    def __neg__(self) -> Result:
+        return result_of(_erx.apply("neg", [self._piece]))
+
+    def __abs__(self) -> Result:
+        return result_of(_erx.apply("abs", [self._piece]))
+
+
+class Results(tuple):
+    """The results of one call; a labelled choice is one choice for all of them. ``results["lse"]`` works for named ones."""
+
+    def __getitem__(self, key):  # type: ignore[override]
+        if isinstance(key, str):
+            for r in self:
+                if r.name == key:
+                    return r
+            raise KeyError(f"there is no result '{key}'; there are: {', '.join(r.name for r in self)}")
+        return super().__getitem__(key)
+
+    def check(self, *outs: object, compute: object = None, where: object = None, signed_zero: bool = False, show: int = 5) -> Report:
+        """One report for all results; one output for each."""
+        if len(outs) != len(self):
+            raise TypeError(f"there are {len(self)} results, but {len(outs)} outputs were given")
+        shapes = {r.shape for r in self}
+        if where is not None and len(shapes) > 1:
+            raise TypeError("where= needs results of one shape")
+        tensors = [_output(out, r) for out, r in zip(outs, self)]
+        mask = _mask(where, self[0].shape)
+        return Report(self[0]._group.check(tensors, mask, signed_zero, show, _kind(compute)))
+
+
+def results_of(group: _erx.Group) -> Result | Results:
+    results = Results(Result(group, i) for i in range(len(group.names)))
+    return results[0] if len(results) == 1 else results
+
+
+def result_of(piece: _erx.Piece, declared: bool = False) -> Result:
+    """`declared`: it is stored in its own format, whatever the output's is."""
+    return Result(_erx.Group([piece], declared), 0)
+
+
+def assert_covers(result: Result | Results, *outs: object, compute: object = None, where: object = None,
+                  signed_zero: bool = False, show: int = 5) -> None:
+    """Fails with the report's text unless every element of `outs` is allowed."""
+    __tracebackhide__ = True  # pytest then shows the line of the test
+    if not isinstance(result, (Result, Results)):
+        raise TypeError(f"expected a result of er, got {type(result).__name__}")
+    if isinstance(result, Result) and len(outs) != 1:
+        raise TypeError(f"there is one result, but {len(outs)} outputs were given")
+    report = result.check(*outs, compute=compute, where=where, signed_zero=signed_zero, show=show)
+    if not report:
+        raise AssertionError(str(report))
+
+
+def operand(x: object, name: str) -> _erx.Piece:
+    """A piece for an operand of an operator or a function: a result as it is, data as an input."""
+    if isinstance(x, Result):
+        return x._piece
+    return _erx.input(name, tensor_of(x), False)
+
+
+def _binary(op: str, x: object, y: object) -> Result:
+    try:
+        pieces = [operand(x, "x"), operand(y, "y")]
+    except TypeError:
+        return NotImplemented
+    return result_of(_erx.apply(op, pieces))
+
+
+def _output(out: object, result: Result) -> _erx.Tensor:
+    if isinstance(out, Result):
+        if out._piece.tensor is None:
+            raise TypeError("the output to check has to be data, not a result of er")
+        return out._piece.tensor
+    if isinstance(out, (bool, int, float)):
+        out = np.asarray(out)
+    # In a list 1 is written for 1.0 where the result is not an integer.
+    return tensor_of(out, result._piece.type if result.dtype.is_floating else None, real_lists=result.dtype.category == 2)
+
+
+def _mask(where: object, shape: Shape) -> _erx.Tensor | None:
+    if where is None:
+        return None
+    tensor = tensor_of(where)
+    if tensor.type != "bool":
+        raise TypeError("where= has to be boolean")
+    if tensor.shape == shape:
+        return tensor
+    return tensor_of(np.broadcast_to(np.asarray(where), shape).copy())
+
+
+def _kind(compute: object) -> str | None:
+    return None if compute is None else DType(compute).kind
+
+
+def _axis(axis: object, ndim: int) -> int:
+    i = operator.index(axis)  # type: ignore[arg-type]
+    if not -ndim <= i < ndim:
+        raise ValueError(f"axis {i} is out of range for {ndim} dimensions")
+    return i % ndim
+
+
+def _slices(index: object, shape: Shape) -> list[tuple[str, int, int, int]]:
+    parts = list(index) if isinstance(index, tuple) else [index]
+    given = sum(1 for p in parts if p is not None and p is not Ellipsis)
+    if sum(1 for p in parts if p is Ellipsis) > 1:
+        raise IndexError("an index may have one ellipsis")
+    if given > len(shape):
+        raise IndexError(f"{given} indices for {len(shape)} dimensions")
+    if not any(p is Ellipsis for p in parts):
+        parts.append(Ellipsis)
+    at = next(i for i, p in enumerate(parts) if p is Ellipsis)
+    parts[at:at + 1] = [slice(None)] * (len(shape) - given)
+    slices, axis = [], 0
+    for part in parts:
+        if part is None:
+            slices.append(("new", 0, 1, 1))
+            continue
+        n = shape[axis]
+        axis += 1
+        if isinstance(part, slice):
+            start, stop, step = part.indices(n)
+            slices.append(("range", start, step, len(range(start, stop, step))))
+            continue
+        if isinstance(part, (bool, np.bool_)) or not hasattr(part, "__index__"):
+            raise TypeError("a result is indexed with integers, slices, None and ...")
+        i = operator.index(part)  # type: ignore[arg-type]
+        if not -n <= i < n:
+            raise IndexError(f"index {i} is out of range for a dimension of {n}")
+        slices.append(("index", i % n, 1, 1))
+    return slices

@@ -1,0 +1,112 @@
+"""Specs and expressions written as text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from . import _erx
+from ._arrays import tensor_of
+from ._result import Result, Results, results_of
+
+
+class Spec:
+    """A spec or an expression: call it with its inputs to get a Result, or a tuple of Results."""
+
+    def __init__(self, spec: _erx.Spec) -> None:
+        self._spec = spec
+
+    @property
+    def name(self) -> str:
+        """The spec's name; empty for an expression."""
+        return self._spec.name
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(name for name, _, _ in self._spec.parameters)
+
+    def __call__(self, *arguments: object, **named: object) -> Result | Results:
+        parameters = self._spec.parameters
+        if arguments and not self.name:
+            raise TypeError("the inputs of an expression are given by name, as in e(A=A, B=B)")
+        if len(arguments) > len(parameters):
+            raise TypeError(f"{self.name}() takes {len(parameters)} inputs, but {len(arguments)} were given")
+        for (name, _, _), argument in zip(parameters, arguments):
+            if name in named:
+                raise TypeError(f"{self.name}() got two values for the input '{name}'")
+            named[name] = argument
+        declared = {name: kind for name, kind, _ in parameters}
+        bound = {name: _bound(name, x, declared.get(name)) for name, x in named.items()}
+        return results_of(self._spec.call(bound))
+
+    def __str__(self) -> str:
+        return self._spec.text
+
+    def __repr__(self) -> str:
+        return f"<er.Spec {self.name or str(self)!r}>"
+
+
+def _bound(name: str, x: object, declared: str | None) -> object:
+    if isinstance(x, Result):
+        return x._argument
+    try:
+        return tensor_of(x, declared)
+    except TypeError as error:
+        raise TypeError(f"input '{name}': {error}") from None
+
+
+class Program(Mapping):
+    """The specs of a file by name: ``er.load("x.erx")["gemm"]``."""
+
+    def __init__(self, specs: list[_erx.Spec]) -> None:
+        self._specs = {s.name: Spec(s) for s in specs}
+
+    def __getitem__(self, name: str) -> Spec:
+        try:
+            return self._specs[name]
+        except KeyError:
+            raise KeyError(f"there is no spec '{name}'; there are: {', '.join(self._specs) or 'none'}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._specs)
+
+    def __len__(self) -> int:
+        return len(self._specs)
+
+    def __repr__(self) -> str:
+        return f"<er.Program {', '.join(self._specs)}>"
+
+
+def _program(specs: list[_erx.Spec]) -> Spec | Program:
+    return _SingleSpec(specs[0]) if len(specs) == 1 else Program(specs)
+
+
+class _SingleSpec(Spec):
+    """The only spec of a file: callable, and indexable by its name as well."""
+
+    def __getitem__(self, name: str) -> Spec:
+        if name != self.name:
+            raise KeyError(f"there is no spec '{name}'; there is: {self.name}")
+        return self
+
+
+def expr(text: str) -> Spec:
+    """One expression; its free names are the inputs, typed by what is bound to them."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected the text of an expression, got {type(text).__name__}")
+    specs = _erx.parse(text, "<expr>")
+    if len(specs) != 1 or specs[0].name:
+        raise _erx.SpecError("er.expr takes one expression; use er.parse for a text with specs")
+    return Spec(specs[0])
+
+
+def parse(text: str, name: str = "<string>") -> Spec | Program:
+    """The spec of a text, or all of them by name where there are several."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected the text of a spec, got {type(text).__name__}")
+    return _program(_erx.parse(text, name))
+
+
+def load(path: str | os.PathLike) -> Spec | Program:
+    """The spec of a file, or all of them by name where there are several."""
+    return _program(_erx.load(os.fspath(path)))

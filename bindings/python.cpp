@@ -1,0 +1,301 @@
+// The extension module `_erx` under the package `erx`: thin, typed and without policy. What users call is in bindings/erx/*.py.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/composition.hpp"
+#include "bindings/python_group.hpp"
+#include "bindings/python_tensor.hpp"
+#include "bindings/report_json.hpp"
+#include "eval/bind.hpp"
+#include "grammar/program.hpp"
+#include "ops/op.hpp"
+
+namespace py = pybind11;
+
+namespace erx {
+namespace {
+
+Rounding rounding_of(const std::string& mode, const std::string& overflow, bool flush) {
+  Rounding rounding;
+  const auto m = find_mode(mode);
+  if (!m) throw Error("unknown rounding mode '" + mode + "'; there are rne rna rtz rtp rtn rto sr faithful");
+  rounding.mode = *m;
+  if (!overflow.empty()) {
+    const auto o = find_overflow(overflow);
+    if (!o) throw Error("unknown overflow rule '" + overflow + "'; there are sat sat_finite nosat");
+    rounding.overflow = *o;
+  }
+  rounding.flush = flush ? Flush::yes : Flush::no;
+  return rounding;
+}
+
+/// (kind, start, step, count) with kind "range", "index" or "new".
+using PythonSlice = std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t>;
+
+std::vector<Slice> slices_of(const std::vector<PythonSlice>& python) {
+  std::vector<Slice> slices;
+  for (const auto& [kind, start, step, count] : python) {
+    slices.push_back({kind == "index" ? Slice::Kind::index : kind == "new" ? Slice::Kind::new_axis : Slice::Kind::range, start, step, count});
+  }
+  return slices;
+}
+
+PiecePtr round_piece(PiecePtr x, const std::string& format, const std::string& mode, const std::string& overflow, bool flush) {
+  Attributes a;
+  a.format = format_of(format);
+  a.rounding = rounding_of(mode, overflow, flush);
+  return apply("round", {std::move(x)}, std::move(a));
+}
+
+PiecePtr reduce_piece(const std::string& op, PiecePtr x, std::vector<std::int64_t> axes, bool keepdims) {
+  Attributes a;
+  a.axes = std::move(axes);
+  a.keepdims = keepdims;
+  return apply(op, {std::move(x)}, std::move(a));
+}
+
+PiecePtr any_of_piece(std::vector<PiecePtr> alternatives, std::string label) {
+  Attributes a;
+  a.text = std::move(label);
+  return apply("any_of", std::move(alternatives), std::move(a));
+}
+
+PiecePtr literal_piece(std::string text) {
+  Attributes a;
+  a.text = std::move(text);
+  return apply("literal", {}, std::move(a));
+}
+
+py::object type_name(const std::optional<Type>& type) {
+  if (!type) return py::none();
+  return py::str(to_string(*type));
+}
+
+/// A spec and the file that it is in.
+struct PythonSpec {
+  std::shared_ptr<const Program> program;
+  std::size_t index;
+  const Spec& operator*() const { return program->specs.at(index); }
+  const Spec* operator->() const { return &program->specs.at(index); }
+};
+
+struct Bound {
+  Binding binding;
+  PiecePtr piece;                // an earlier result
+  std::optional<Tensor> tensor;  // or data
+};
+
+Bound bound_of(py::handle argument) {
+  if (py::isinstance<Tensor>(argument)) {
+    auto tensor = argument.cast<Tensor>();
+    Bound b{{tensor.type, tensor.extents}, nullptr, tensor};
+    if (tensor.extents.empty()) {
+      b.binding.value = tensor.storage == Storage::rational ? close_double(tensor.text).value : tensor.at(0);
+    }
+    return b;
+  }
+  auto piece = argument.cast<PiecePtr>();
+  return {{piece->node.type, extents_of(piece->node.shape)}, piece, {}};
+}
+
+PiecePtr piece_for(const Node& node, const Bound& bound) {
+  const std::string& name = node.attributes.text;
+  if (bound.piece) {
+    if (!(node.type.is_real() || contains(node.type, bound.piece->node.type))) {
+      throw Error("input '" + name + "' is declared " + to_string(node.type) + ", but the result bound to it is of type " +
+                  to_string(bound.piece->node.type));
+    }
+    return opaque(bound.piece);
+  }
+  require_representable(*bound.tensor, node.type, name);
+  return input(name, as_declared(*bound.tensor, node.type), node.scalar_parameter);
+}
+
+std::shared_ptr<Group> call(const PythonSpec& spec, const py::dict& arguments) {
+  std::map<std::string, Bound> bound;
+  std::map<std::string, Binding> bindings;
+  for (const auto& [name, argument] : arguments) {
+    const Bound& b = bound[py::cast<std::string>(name)] = bound_of(argument);
+    bindings.emplace(py::cast<std::string>(name), b.binding);
+  }
+  const auto graph = spec->lower(bindings);
+  std::vector<PiecePtr> inputs;
+  for (const NodeId id : graph->inputs) {
+    const Node& node = (*graph)[id];
+    inputs.push_back(piece_for(node, bound.at(node.attributes.text)));
+  }
+  return std::make_shared<Group>(pieces_of(*graph, inputs), graph->name);
+}
+
+CheckOptions options_of(const std::optional<Tensor>& where, bool signed_zero, std::size_t show) {
+  CheckOptions options;
+  options.where = where;
+  options.signed_zero = signed_zero;
+  options.show = show;
+  return options;
+}
+
+std::optional<Format> compute_format(const std::optional<std::string>& name) {
+  if (!name) return {};
+  return format_of(*name);
+}
+
+py::array outside(const ResultReport& r) {
+  const std::size_t rank = r.extents.size();
+  py::array_t<std::int64_t> indices({r.outside.size(), rank});
+  auto out = indices.mutable_unchecked<2>();
+  for (std::size_t i = 0; i < r.outside.size(); ++i) {
+    std::int64_t flat = r.outside[i];
+    for (std::size_t k = rank; k-- > 0; flat /= r.extents[k]) out(i, k) = flat % r.extents[k];
+  }
+  return indices;
+}
+
+void define_tensors(py::module_& m) {
+  py::class_<Tensor>(m, "Tensor")
+      .def_property_readonly("type", [](const Tensor& t) { return to_string(t.type); })
+      .def_property_readonly("shape", [](const Tensor& t) { return shape_tuple(t.extents); });
+  m.def("tensor", [](const py::array& array, const std::string& type) { return tensor_of(array, type_of(type)); });
+  m.def("scalar", &Tensor::scalar);
+  m.def("integer", &Tensor::integer);
+  m.def("boolean", &Tensor::boolean);
+  m.def("rational", &Tensor::rational);
+  m.def("from_dlpack", &from_dlpack);
+  m.def("stored", [](const Tensor& t, const std::string& format) { return stored(t, format_of(format), {}); });
+  m.def("as_real", [](const Tensor& t) { return as_declared(t, Type::real()); });
+  m.def("nearest", [](const Tensor& t) { return t.storage == Storage::rational ? close_double(t.text).value : t.at(0); });
+  m.def("fits", [](const Tensor& t, const std::string& type) { return !misfit(t, type_of(type)); });
+  m.def("checked", [](const Tensor& t, const std::string& type) {
+    require_representable(t, type_of(type), "data");
+    return as_declared(t, type_of(type));
+  });
+}
+
+void define_pieces(py::module_& m) {
+  py::class_<Piece, std::shared_ptr<Piece>>(m, "Piece")
+      .def_property_readonly("type", [](const Piece& p) { return to_string(p.node.type); })
+      .def_property_readonly("shape", [](const Piece& p) { return shape_tuple(extents_of(p.node.shape)); })
+      .def_property_readonly("tensor", [](const Piece& p) { return p.tensor; });
+  const auto mutable_piece = [](PiecePtr p) { return std::const_pointer_cast<Piece>(std::move(p)); };
+  using Mutable = std::shared_ptr<Piece>;
+  m.def("input", [=](const std::string& name, const Tensor& t, bool scales) { return mutable_piece(input(name, t, scales)); });
+  m.def("literal", [=](const std::string& text) { return mutable_piece(literal_piece(text)); });
+  m.def("apply", [=](const std::string& op, const std::vector<Mutable>& operands) {
+    return mutable_piece(apply(op, {operands.begin(), operands.end()}));
+  });
+  m.def("within", [=](const Mutable& p, const std::string& format, bool innocuous) {
+    return mutable_piece(apply_within(p, format_of(format), innocuous));
+  });
+  m.def("opaque", [=](const Mutable& p) { return mutable_piece(opaque(p)); });
+  m.def("round", [=](const Mutable& p, const std::string& format, const std::string& mode, const std::string& overflow, bool flush) {
+    return mutable_piece(round_piece(p, format, mode, overflow, flush));
+  });
+  m.def("reduce", [=](const std::string& op, const Mutable& p, const std::vector<std::int64_t>& axes, bool keepdims) {
+    return mutable_piece(reduce_piece(op, p, axes, keepdims));
+  });
+  m.def("any_of", [=](const std::vector<Mutable>& alternatives, const std::string& label) {
+    return mutable_piece(any_of_piece({alternatives.begin(), alternatives.end()}, label));
+  });
+  m.def("reshape", [=](const Mutable& p, const Extents& shape) {
+    Attributes a;
+    a.shape = shape_of(shape);
+    return mutable_piece(apply("reshape", {p}, std::move(a)));
+  });
+  m.def("broadcast", [=](const Mutable& p, const Extents& shape) {
+    Attributes a;
+    a.shape = shape_of(shape);
+    return mutable_piece(apply("broadcast", {p}, std::move(a)));
+  });
+  m.def("transpose", [=](const Mutable& p, const std::vector<std::int64_t>& axes) {
+    Attributes a;
+    a.axes = axes;
+    return mutable_piece(apply("transpose", {p}, std::move(a)));
+  });
+  m.def("index", [=](const Mutable& p, const std::vector<PythonSlice>& slices) {
+    Attributes a;
+    a.slices = slices_of(slices);
+    return mutable_piece(apply("index", {p}, std::move(a)));
+  });
+}
+
+void define_specs(py::module_& m) {
+  py::class_<PythonSpec>(m, "Spec")
+      .def_property_readonly("name", [](const PythonSpec& s) { return s->name; })
+      .def_property_readonly("parameters", [](const PythonSpec& s) {
+        py::list list;
+        for (const Parameter& p : s->parameters) list.append(py::make_tuple(p.name, type_name(p.type), p.has_default));
+        return list;
+      })
+      .def_property_readonly("text", [](const PythonSpec& s) { return s->canonical_text(); })
+      .def("call", &call);
+  const auto specs = [](const std::shared_ptr<const Program>& program) {
+    std::vector<PythonSpec> list;
+    for (std::size_t i = 0; i < program->specs.size(); ++i) list.push_back({program, i});
+    return list;
+  };
+  m.def("parse", [=](const std::string& text, const std::string& name) { return specs(parse(text, name)); });
+  m.def("load", [=](const std::string& path) { return specs(load(path)); });
+}
+
+void define_groups(py::module_& m) {
+  py::class_<Group, std::shared_ptr<Group>>(m, "Group")
+      .def(py::init([](const std::vector<std::shared_ptr<Piece>>& pieces, bool declared) {
+        std::vector<PieceResult> results;
+        for (const auto& p : pieces) results.push_back({"", p, declared ? std::optional(p->node.type) : std::nullopt});
+        return std::make_shared<Group>(std::move(results), "");
+      }))
+      .def_property_readonly("names", [](const Group& g) {
+        py::list names;
+        for (const PieceResult& r : g.results()) names.append(r.name);
+        return names;
+      })
+      .def("declared", [](const Group& g, std::size_t i) { return g.results().at(i).declared.has_value(); })
+      .def("part", [](const Group& g, std::size_t i) {
+        return std::make_shared<Group>(std::vector<PieceResult>{g.results().at(i)}, "");
+      })
+      .def("piece", [](const Group& g, std::size_t i) { return std::const_pointer_cast<Piece>(g.results().at(i).piece); })
+      .def_property_readonly("text", &Group::text)
+      .def("check", [](Group& g, std::vector<Tensor> outputs, const std::optional<Tensor>& where, bool signed_zero, std::size_t show,
+                       const std::optional<std::string>& compute) {
+        return g.check(std::move(outputs), options_of(where, signed_zero, show), compute_format(compute));
+      })
+      .def("covers", [](Group& g, std::size_t i, const Tensor& output, const std::optional<Tensor>& where, bool signed_zero,
+                        const std::optional<std::string>& compute) {
+        return g.covers(i, output, options_of(where, signed_zero, 0), compute_format(compute));
+      })
+      .def("hull", &Group::hull);
+
+  py::class_<ResultReport>(m, "ResultReport")
+      .def_readonly("name", &ResultReport::name)
+      .def_readonly("checked", &ResultReport::checked)
+      .def_readonly("violations", &ResultReport::violations)
+      .def_readonly("max_ulps", &ResultReport::max_ulps)
+      .def_readonly("tightness", &ResultReport::tightness)
+      .def_readonly("where", &ResultReport::where)
+      .def_property_readonly("indices", &outside);
+  py::class_<Report>(m, "Report")
+      .def_readonly("applicable", &Report::applicable)
+      .def_readonly("results", &Report::results)
+      .def_readonly("seconds", &Report::seconds)
+      .def_property_readonly("ok", &Report::ok)
+      .def_property_readonly("violations", &Report::violations)
+      .def_property_readonly("text", &Report::text)
+      .def("to_json", [](const Report& r) { return to_json(r); });
+}
+
+}  // namespace
+}  // namespace erx
+
+PYBIND11_MODULE(_erx, m) {
+  m.doc() = "the evaluator under the package erx";
+  py::register_exception<erx::Error>(m, "SpecError", PyExc_ValueError);
+  erx::define_tensors(m);
+  erx::define_pieces(m);
+  erx::define_specs(m);
+  erx::define_groups(m);
+  m.def("type_of", [](const std::string& name) { return erx::to_string(erx::type_of(name)); });
+  m.def("type_contains", [](const std::string& outer, const std::string& inner) { return erx::contains(erx::type_of(outer), erx::type_of(inner)); });
+  m.def("format_aliases", [](const std::string& name) { return erx::format_aliases(erx::format_of(name)); });
+  m.def("precision", [](const std::string& format) { return erx::format_of(format).precision(); });
+}

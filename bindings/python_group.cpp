@@ -1,0 +1,148 @@
+#include "bindings/python_group.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bindings/interruptible.hpp"
+#include "bindings/python_tensor.hpp"
+#include "ir/print.hpp"
+
+namespace py = pybind11;
+
+namespace erx {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Hull {
+  std::vector<double> lo, hi;
+  std::vector<std::uint8_t> flags;
+};
+
+void take(Hull& hull, std::size_t i, double lo, double hi, std::uint8_t flags) {
+  if (flags & no_reals) lo = infinity, hi = -infinity;
+  if (flags & has_ninf) lo = -infinity, hi = std::max(hi, -infinity);
+  if (flags & has_pinf) hi = infinity, lo = std::min(lo, infinity);
+  // -0 and +0 compare equal, so the sign is chosen by the possible ones.
+  if (lo == 0) lo = flags & has_nzero ? -0.0 : 0.0;
+  if (hi == 0) hi = flags & has_pzero || !(flags & has_nzero) ? 0.0 : -0.0;
+  if (lo < hull.lo[i] || (lo == 0 && hull.lo[i] == 0 && std::signbit(lo))) hull.lo[i] = lo;
+  if (hi > hull.hi[i] || (hi == 0 && hull.hi[i] == 0 && !std::signbit(hi))) hull.hi[i] = hi;
+  hull.flags[i] |= flags & static_cast<std::uint8_t>(~no_reals);
+  if (!(flags & no_reals)) hull.flags[i] &= static_cast<std::uint8_t>(~no_reals);
+}
+
+Hull hull_of(const SetTensor& set) {
+  const auto n = static_cast<std::size_t>(set.size());
+  Hull hull{std::vector<double>(n, infinity), std::vector<double>(n, -infinity), std::vector<std::uint8_t>(n, no_reals)};
+  for (const Plane& plane : set.planes) {
+    for (std::size_t i = 0; i < n; ++i) take(hull, i, plane.lo()[i], plane.hi()[i], plane.flags ? (*plane.flags)[i] : 0);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool nan_only = (hull.flags[i] & no_reals) && !(hull.flags[i] & any_infinity);
+    if (nan_only) hull.lo[i] = hull.hi[i] = std::numeric_limits<double>::quiet_NaN();
+  }
+  return hull;
+}
+
+template <class T>
+py::array to_array(const std::vector<double>& values, const Extents& extents) {
+  py::array_t<T> array(extents);
+  T* out = array.mutable_data();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if constexpr (std::is_same_v<T, std::int64_t>) {
+      // Ends past int64 can only come from an `int` without a width: the nearest that int64 holds.
+      const double x = values[i];
+      out[i] = x >= 0x1p63 ? std::numeric_limits<T>::max() : x < -0x1p63 ? std::numeric_limits<T>::min() : static_cast<T>(x);
+    } else {
+      out[i] = static_cast<T>(values[i]);
+    }
+  }
+  return array;
+}
+
+}  // namespace
+
+/// One evaluation. Several Python threads may ask at once: one works, the others wait.
+struct Group::Evaluated {
+  Composition composition;
+  std::optional<Evaluation> evaluation;
+  std::mutex mutex;
+  std::atomic<bool> stop_flag = false;
+
+  template <class Work>
+  auto run(Work work) {
+    const auto locked = [&](const std::atomic<bool>& stop) {
+      const std::lock_guard lock(mutex);
+      while (true) {
+        stop_flag = stop.load();
+        try {
+          if (!evaluation) evaluation.emplace(composition.graph, composition.inputs, EvaluateOptions{.stop = &stop_flag});
+          return work(*evaluation);
+        } catch (const Interrupted&) {
+          evaluation.reset();
+          if (stop) throw;  // else the Ctrl-C was another thread's: begin anew
+        }
+      }
+    };
+    return interruptible(locked, [&] { stop_flag = true; });
+  }
+};
+
+Group::Group(std::vector<PieceResult> results, std::string name) : results_(std::move(results)), name_(std::move(name)) {}
+
+std::shared_ptr<Group::Evaluated> Group::evaluated(const std::optional<Format>& compute) {
+  auto& slot = evaluated_[compute ? compute->name : ""];
+  if (!slot) {
+    auto fresh = std::make_shared<Evaluated>();
+    fresh->composition = compose(results_, name_, compute);
+    slot = std::move(fresh);
+  }
+  return slot;
+}
+
+std::string Group::text() const {
+  std::vector<PieceResult> results = results_;
+  if (name_.empty()) {
+    for (PieceResult& r : results) r.declared.reset();  // an expression, not a signature
+  }
+  return to_erx(*compose(results, name_).graph);
+}
+
+Report Group::check(std::vector<Tensor> outputs, const CheckOptions& options, const std::optional<Format>& compute) {
+  const auto e = evaluated(compute);
+  return e->run([&](Evaluation& evaluation) { return erx::check(evaluation, outputs, options); });
+}
+
+py::array Group::covers(std::size_t i, Tensor output, const CheckOptions& options, const std::optional<Format>& compute) {
+  const auto e = evaluated(compute);
+  const Extents extents = output.extents;
+  const auto covered = e->run([&](Evaluation& evaluation) { return erx::covers(evaluation, i, output, options); });
+  py::array_t<bool> array(extents);
+  bool* out = array.mutable_data();
+  for (std::size_t k = 0; k < covered.size(); ++k) out[k] = covered[k];
+  return array;
+}
+
+py::tuple Group::hull(std::size_t i) {
+  const auto e = evaluated({});
+  Extents extents;
+  Type type;
+  const Hull hull = e->run([&](Evaluation& evaluation) {
+    const SetTensor& set = evaluation.result(i);
+    extents = set.extents;
+    type = set.type;
+    return hull_of(set);
+  });
+  const auto ends = [&](const std::vector<double>& values) -> py::array {
+    if (type.is_integer()) return to_array<std::int64_t>(values, extents);
+    if (type.is_boolean()) return to_array<bool>(values, extents);
+    return to_array<double>(values, extents);
+  };
+  py::array_t<std::uint8_t> flags(extents);
+  std::copy(hull.flags.begin(), hull.flags.end(), flags.mutable_data());
+  return py::make_tuple(ends(hull.lo), ends(hull.hi), flags);
+}
+
+}  // namespace erx

@@ -1,0 +1,42 @@
+// The results of one call, evaluated when they are first asked for: what er.Result stands on.
+// A group is shared by the results of a tuple, so that a labelled choice is one choice for all of them.
+//   Group g(results, "gemm");   g.check({out}, options, {});   g.hull(0)
+#pragma once
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "bindings/composition.hpp"
+#include "eval/check.hpp"
+
+namespace erx {
+
+class Group {
+ public:
+  Group(std::vector<PieceResult> results, std::string name);
+
+  const std::vector<PieceResult>& results() const { return results_; }
+  std::string text() const;  // canonical `.erx` text
+
+  /// `compute`: the format of every `within`, or none. `outputs` one for each result.
+  Report check(std::vector<Tensor> outputs, const CheckOptions& options, const std::optional<Format>& compute);
+  pybind11::array covers(std::size_t i, Tensor output, const CheckOptions& options, const std::optional<Format>& compute);
+
+  /// (lo, hi, flags) of result i: float64, or int64 for integers and bool for booleans; flags as in ops/num/set.hpp.
+  pybind11::tuple hull(std::size_t i);
+
+ private:
+  struct Evaluated;
+  std::shared_ptr<Evaluated> evaluated(const std::optional<Format>& compute);
+
+  std::vector<PieceResult> results_;
+  std::string name_;
+  std::map<std::string, std::shared_ptr<Evaluated>> evaluated_;  // by the compute format's name
+};
+
+}  // namespace erx
