@@ -85,6 +85,11 @@ class Graph {
 
   NodeId append(Node node);  // Bug if an operand does not precede it
   const Node& operator[](NodeId id) const { return nodes_[id]; }
+  /// The name under which a node is stored (of a `let` or parameter); users appended before keep what they knew of it.
+  void store(NodeId id, std::string as, bool scalar_parameter = false) {
+    nodes_[id].name = std::move(as);
+    nodes_[id].scalar_parameter |= scalar_parameter;
+  }
   std::size_t size() const { return nodes_.size(); }
 
   std::vector<NodeId> inputs;   // nodes of op "input", in the order of the signature
