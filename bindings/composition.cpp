@@ -178,7 +178,9 @@ PiecePtr apply(std::string_view name, std::vector<PiecePtr> operands, Attributes
 
 PiecePtr apply_within(PiecePtr operation, const Format& format, bool innocuous) {
   const bool sum = row(operation->node).sum_role != SumRole::none && row(operation->node).sum_role != SumRole::product;
-  auto piece = std::const_pointer_cast<Piece>(apply(sum ? "within_sum" : "within", {std::move(operation)}, {.format = format}));
+  Attributes attributes;
+  attributes.format = format;
+  auto piece = std::const_pointer_cast<Piece>(apply(sum ? "within_sum" : "within", {std::move(operation)}, std::move(attributes)));
   piece->innocuous = innocuous;
   return piece;
 }
