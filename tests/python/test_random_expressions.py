@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import erx as er
-from expressions import Generator
 import oracle_numbers as num
+from expressions import Generator
 from oracle import indices, outcomes
 from oracle_numbers import F32, INF, Undecided, Unspecified
 
