@@ -293,6 +293,7 @@ double upper(const Exact& a) { return bound(a, true); }
 Chopped chop_lower(const Exact& a) { return a.is_known() ? chopped(q(a)) : chop_end(-infinity); }
 Chopped chop_upper(const Exact& a) { return a.is_known() ? chopped(q(a)) : chop_end(infinity); }
 bool is_exact(const Exact& a) { return a.is_known(); }
+bool may_be_zero(const Exact& a) { return !a.is_known() || sgn(q(a)) == 0; }
 bool may_be_below_zero(const Exact& a) { return !a.is_known() || sgn(q(a)) < 0; }
 bool may_be_above_zero(const Exact& a) { return !a.is_known() || sgn(q(a)) > 0; }
 

@@ -68,6 +68,7 @@ double upper(const Exact&);
 Chopped chop_lower(const Exact&);
 Chopped chop_upper(const Exact&);
 bool is_exact(const Exact&);
+bool may_be_zero(const Exact&);
 bool may_be_below_zero(const Exact&);
 bool may_be_above_zero(const Exact&);
 

@@ -186,6 +186,7 @@ inline double upper(const F64& a) { return a.u; }
 inline Chopped chop_lower(const F64& a) { return chop_end(a.d); }
 inline Chopped chop_upper(const F64& a) { return chop_end(a.u); }
 inline bool is_exact(const F64& a) { return a.d == a.u; }
+inline bool may_be_zero(const F64& a) { return a.d <= 0 && a.u >= 0; }
 inline bool may_be_below_zero(const F64& a) { return a.d < 0; }
 inline bool may_be_above_zero(const F64& a) { return a.u > 0; }
 

@@ -42,6 +42,7 @@ enum class Comparison { less, equal, greater, unknown };
 //   chop_lower(R) chop_upper(R)                the ends of the enclosure, for rounding
 //   is_exact(R)                                the enclosure is one number
 //   either(R, R)                               one of two reals, not known which
+//   may_be_zero(R)                             the enclosure holds 0
 //   may_be_below_zero(R) may_be_above_zero(R)  the enclosure reaches below, above 0
 // An end of an unbounded set is F64{inf, inf} (in Big alike, in Exact unknown); operations treat it as a bound.
 
