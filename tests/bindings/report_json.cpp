@@ -1,0 +1,45 @@
+#include "bindings/report_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+using namespace erx;
+
+TEST_CASE("json: everything that a report knows, and valid JSON for every value") {
+  Report report;
+  report.counters = {1, 2, 3, 4};
+  ResultReport r;
+  r.spec = "round<bf16>(\"\xff\")";  // bytes that are no UTF-8
+  r.type = Type::of(*find_format("bf16"));
+  r.extents = {2, 3};
+  r.checked = 6;
+  r.violations = 2;
+  r.first = {{{0, 1}, "nan", "{1}", std::numeric_limits<double>::infinity(), 1}, {{1, 2}, "3", "{1}", 2.5, -1}};
+  r.where = {"row 0"};
+  r.alternatives = {"one rounding", "stored first"};
+  r.outside = {1, 5};
+  r.tightness = 1.25;
+  r.max_ulps = std::numeric_limits<double>::infinity();
+  report.results = {r};
+  const auto j = nlohmann::json::parse(to_json(report));
+  CHECK(j["verdict"] == "violation");
+  CHECK(j["ok"] == false);
+  CHECK(j["violations"] == 2);
+  CHECK(j["decided"]["bulk"] == 1);
+  CHECK(j["decided"]["open"] == 4);
+  const auto& first = j["results"][0];
+  CHECK(first["name"] == "output");
+  CHECK(first["type"] == "bf16");
+  CHECK(first["shape"] == std::vector<int>{2, 3});
+  CHECK(first["first"][0]["ulps"] == "inf");
+  CHECK(first["first"][0]["nearest_alternative"] == "stored first");
+  CHECK(!first["first"][1].contains("nearest"));
+  CHECK(first["first"][1]["ulps"] == 2.5);
+  CHECK(first["outside"] == std::vector<int>{1, 5});
+  CHECK(first["tightness"] == 1.25);
+  CHECK(first["max_ulps"] == "inf");
+  report.applicable = false;
+  CHECK(nlohmann::json::parse(to_json(report))["verdict"] == "inapplicable");
+}
