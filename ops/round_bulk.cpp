@@ -40,7 +40,7 @@ bool has_room(const Format& f) {
   const int p = f.precision();
   return p <= 51                                       // x + M stays in the binade of M
          && f.emax() + 1 + 53 - p <= 1022              // M is finite
-         && f.emin() - f.fraction_bits >= -1073        // half a quantum is a double
+         && f.emin() >= -1022                          // the exponent bits of x tell its power of two
          && f.has_subnormals && f.has_sign && f.has_zero;
 }
 
