@@ -46,6 +46,7 @@ struct ResultReport {
 };
 
 struct Report {
+  std::string run;                  // the labelled choices under which this holds; "" without labels
   bool applicable = true;           // false: an `assume` fails
   std::vector<ResultReport> results;
   Counters counters;

@@ -12,6 +12,7 @@
 #include "eval/set_tensor.hpp"
 #include "eval/tensor.hpp"
 #include "ir/graph.hpp"
+#include "ops/num/f64.hpp"
 
 namespace erx {
 
@@ -42,14 +43,28 @@ class Evaluation {
   Evaluation(Evaluation&&) noexcept;
   Evaluation& operator=(Evaluation&&) noexcept;
 
+  /// One run per assignment of the labelled choices (any_of<"name">); 1 without labels, at most 64.
+  std::size_t runs() const;
+  std::string run_name(std::size_t run) const;  // "name = alternative 2"; "" without labels
+
   /// Sets of result i; `store`: rounded once (to nearest even) into this format first.
-  const SetTensor& result(std::size_t i, const std::optional<Format>& store = {});
+  const SetTensor& result(std::size_t i, const std::optional<Format>& store = {}, std::size_t run = 0);
+
+  /// One element under each alternative of the choice nearest to the result, as expressions of the graph and sets.
+  struct Alternatives {
+    std::vector<NodeId> nodes;
+    std::vector<Set<F64>> sets;
+  };
+  Alternatives alternatives(std::size_t i, const std::optional<Format>& store, std::size_t run, std::int64_t flat);
+
   const Counters& counters() const;
   const Graph& graph() const;
+  const EvaluateOptions& options() const;
   const std::vector<Tensor>& inputs() const;
 
  private:
   struct State;
+  NodeId root(std::size_t i, const std::optional<Format>& store, std::size_t run);
   std::unique_ptr<State> state_;
 };
 

@@ -1,0 +1,246 @@
+#include "eval/engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "eval/ladder.hpp"
+#include "eval/parallel.hpp"
+
+namespace erx {
+namespace {
+
+constexpr std::int64_t max_elements = std::int64_t{1} << 33;
+
+}  // namespace
+
+Engine::Engine(const Graph& graph, const std::vector<Tensor>& inputs, const EvaluateOptions& options, std::map<std::string, int> branches)
+    : graph_(graph), inputs_(inputs), options_(options), branches_(std::move(branches)) {
+  for (NodeId id = 0; id < graph_.size(); ++id) {
+    const Node& node = graph_[id];
+    if (!is_concrete(node.shape)) throw Bug("a graph with named dimensions cannot be evaluated");
+    std::int64_t size = 1;
+    for (const std::int64_t extent : extents_of(node.shape))
+      if (__builtin_mul_overflow(size, extent, &size) || size > max_elements)
+        throw Error(Diagnostic{node.span, "a tensor of more than 2^33 elements: " + to_string(node.shape), ""});
+  }
+}
+
+const Tensor* Engine::input(NodeId id) const {
+  for (std::size_t k = 0; k < graph_.inputs.size(); ++k)
+    if (graph_.inputs[k] == id) return &inputs_[k];
+  return nullptr;
+}
+
+NodeId Engine::stored_in(NodeId id, const Format& format) {
+  Attributes attributes;
+  attributes.format = format;
+  return build(graph_, op("round"), {id}, attributes, graph_[id].span);
+}
+
+const Stored& Engine::ensure(NodeId id) {
+  plan(id);
+  for (NodeId k = 0; k <= id; ++k)
+    if (wanted_[k] && !stored_[k]) compute(k);
+  return *stored_[id];
+}
+
+/// Which nodes below `root` have to be stored: an operand is stored unless its user is elementwise and of the same shape.
+void Engine::plan(NodeId root) {
+  wanted_.resize(graph_.size(), false);
+  stored_.resize(graph_.size());
+  std::vector<NodeId> pending{root};
+  std::vector<bool> seen(graph_.size(), false);
+  const auto want = [&](NodeId id) { wanted_[id] = true; };
+  want(root);
+  seen[root] = true;
+  while (!pending.empty()) {
+    const NodeId id = pending.back();
+    pending.pop_back();
+    if (stored_[id]) continue;
+    const Node& node = graph_[id];
+    const Gather gather = row(node).gather;
+    if (gather == Gather::source || gather == Gather::sum || gather == Gather::reduce || gather == Gather::accumulate) want(id);
+    std::vector<NodeId> operands = node.operands;
+    if (gather == Gather::sum || gather == Gather::accumulate) {
+      operands.clear();
+      for (const LeafNode& leaf : leaf_nodes(graph_, gather == Gather::accumulate ? node.operands[0] : id)) {
+        operands.push_back(leaf.node);
+        want(leaf.node);
+      }
+    }
+    for (NodeId operand : operands) {
+      const bool is_map = row(graph_[operand]).gather == Gather::map;
+      if (gather == Gather::reduce) want(operand);
+      if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) want(operand);
+      if (!seen[operand]) {
+        seen[operand] = true;
+        pending.push_back(operand);
+      }
+    }
+    // A view that cannot be expressed on what lies below it needs that copied first.
+    if (gather == Gather::view) {
+      NodeId base = node.operands[0];
+      if (row(graph_[base]).gather == Gather::view && !row(node).view(view_of(base).second, node)) want(base);
+    }
+  }
+}
+
+std::pair<NodeId, View> Engine::view_of(NodeId id) const {
+  const Node& node = graph_[id];
+  if (row(node).gather != Gather::view || is_stored(id)) return {id, View::contiguous(extents_of(node.shape))};
+  const NodeId operand = node.operands[0];
+  auto [base, view] = wanted_.size() > operand && wanted_[operand] && row(graph_[operand]).gather == Gather::view
+                          ? std::pair{operand, View::contiguous(extents_of(graph_[operand].shape))}
+                          : view_of(operand);
+  const std::optional<View> seen = row(node).view(view, node);
+  if (seen) return {base, *seen};
+  const std::optional<View> copied = row(node).view(View::contiguous(extents_of(graph_[operand].shape)), node);
+  if (!copied) throw Bug("a view of a contiguous tensor");
+  return {operand, *copied};
+}
+
+ConeSource Engine::cone_source() const {
+  return {[this](NodeId id) { return id < wanted_.size() && wanted_[id]; },
+          [this](NodeId id) { return static_cast<int>(stored_[id]->tensor.planes.size()); },
+          [this](NodeId id) { return view_of(id); },
+          [this](const Node& node) {
+            const auto it = branches_.find(node.attributes.text);
+            return node.attributes.text.empty() || it == branches_.end() ? -1 : it->second;
+          }};
+}
+
+void Engine::compute(NodeId id) {
+  stop_if_asked(options_);
+  Stored result;
+  switch (row(graph_[id]).gather) {
+    case Gather::source: result = store_source(id); break;
+    case Gather::sum:
+    case Gather::accumulate: result = run_sum(*this, id); break;
+    case Gather::reduce: result = run_reduction(*this, id); break;
+    case Gather::map:
+    case Gather::view: result = run_cone(*this, make_cone(graph_, id, cone_source())); break;
+  }
+  stored_[id] = std::make_unique<Stored>(std::move(result));
+}
+
+Stored Engine::store_source(NodeId id) const {
+  Stored s;
+  const Node& node = graph_[id];
+  s.tensor.type = node.type;
+  s.tensor.extents = extents_of(node.shape);
+  const std::int64_t n = s.tensor.size();
+  const auto array = [&] { return std::make_shared<std::vector<double>>(static_cast<std::size_t>(n)); };
+  Plane p;
+  p.lo_d = p.lo_u = p.hi_d = p.hi_u = array();
+  auto flags = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(n), 0);
+  const Tensor* tensor = input(id);
+  const bool decodes = tensor && tensor->is_double();
+  if (!decodes) p.lo_u = p.hi_u = array();
+  constexpr std::int64_t block = 1 << 14;
+  std::atomic<bool> any_flag{false};
+  parallel_blocks((n + block - 1) / block, options_, [&](std::int64_t k) {
+    const std::int64_t first = k * block, count = std::min(block, n - first);
+    double* d = p.lo_d->data() + first;
+    std::uint8_t* f = flags->data() + first;
+    bool flagged = false;
+    if (decodes) {
+      tensor->decode(first, count, d);
+      for (std::int64_t i = 0; i < count; ++i) {
+        if (d[i] != 0 && std::isfinite(d[i])) continue;
+        flagged = true;
+        f[i] = std::isnan(d[i]) ? has_nan | no_reals : d[i] == 0 ? (std::signbit(d[i]) ? has_nzero : has_pzero) : no_reals | (d[i] > 0 ? has_pinf : has_ninf);
+        if (f[i] & no_reals) d[i] = 0;
+      }
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const Set<F64> x = tensor ? tensor->element<F64>(first + i, {}) : literal_element(node.attributes.text);
+        d[i] = x.has_reals() ? x.lo.d : 0;
+        (*p.lo_u)[static_cast<std::size_t>(first + i)] = x.has_reals() ? x.lo.u : 0;
+        f[i] = x.flags;
+        flagged |= x.flags != 0;
+      }
+    }
+    if (flagged) any_flag = true;
+  });
+  if (any_flag) p.flags = flags;
+  s.tensor.planes = {p};
+  s.tensor.settled = decodes;
+  s.is_point = true;
+  finish(s);
+  return s;
+}
+
+void finish(Stored& s) {
+  SetTensor& t = s.tensor;
+  const auto same = [](Plane::Array& a, Plane::Array& b) {
+    if (a != b && *a == *b) b = a;
+    return a == b;
+  };
+  s.is_exact = true;
+  for (Plane& p : t.planes) {
+    if (p.flags && std::all_of(p.flags->begin(), p.flags->end(), [](std::uint8_t f) { return f == 0; })) p.flags = nullptr;
+    if (s.is_point) {
+      p.hi_d = p.lo_d;
+      p.hi_u = p.lo_u;
+    }
+    s.is_exact &= same(p.lo_d, p.lo_u) & same(p.hi_d, p.hi_u);
+  }
+  if (t.planes.size() == 1) {
+    s.hull = t.planes[0];
+    return;
+  }
+  // The hull of all planes, element by element.
+  const std::size_t n = static_cast<std::size_t>(t.size());
+  Plane& h = s.hull;
+  h.lo_d = std::make_shared<std::vector<double>>(n);
+  h.lo_u = std::make_shared<std::vector<double>>(n);
+  h.hi_d = std::make_shared<std::vector<double>>(n);
+  h.hi_u = std::make_shared<std::vector<double>>(n);
+  h.flags = std::make_shared<std::vector<std::uint8_t>>(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    bool reals = false;
+    std::uint8_t flags = 0;
+    for (const Plane& p : t.planes) {
+      const std::uint8_t f = p.flags ? (*p.flags)[i] : 0;
+      flags |= f & ~no_reals;
+      if (f & no_reals) continue;
+      const double lo_d = (*p.lo_d)[i], lo_u = (*p.lo_u)[i], hi_d = (*p.hi_d)[i], hi_u = (*p.hi_u)[i];
+      (*h.lo_d)[i] = reals ? std::min((*h.lo_d)[i], lo_d) : lo_d;
+      (*h.lo_u)[i] = reals ? std::min((*h.lo_u)[i], lo_u) : lo_u;
+      (*h.hi_d)[i] = reals ? std::max((*h.hi_d)[i], hi_d) : hi_d;
+      (*h.hi_u)[i] = reals ? std::max((*h.hi_u)[i], hi_u) : hi_u;
+      reals = true;
+    }
+    (*h.flags)[i] = flags | (reals ? 0 : no_reals);
+  }
+}
+
+Engine::Alternatives Engine::alternatives(NodeId id, std::int64_t flat) {
+  ensure(id);
+  Alternatives result;
+  const Stored& s = *stored_[id];
+  if (!s.cone) return result;
+  const Cone& cone = *s.cone;
+  // The choice nearest to the root is the last step that is one.
+  for (auto step = cone.steps.rbegin(); step != cone.steps.rend(); ++step) {
+    if (step->variable < 0) continue;
+    for (std::size_t b = 0; b < step->operands.size(); ++b) {
+      Set<F64> all = Set<F64>::special(0);
+      for (int a = 0; a < cone.assignments(); ++a) {
+        if (cone.branch(step->variable, a) != static_cast<int>(b)) continue;
+        const Climbed c = climb(*this, cone, flat, a);
+        const std::uint8_t keep = (all.has_reals() || !(c.flags & no_reals)) ? 0 : no_reals;
+        const bool both = all.has_reals() && !(c.flags & no_reals);
+        const double lo = both ? std::min(all.lo.d, c.lo) : all.has_reals() ? all.lo.d : c.lo;
+        const double hi = both ? std::max(all.hi.u, c.hi) : all.has_reals() ? all.hi.u : c.hi;
+        all = Set<F64>::between(F64::exact(lo), F64::exact(hi), static_cast<std::uint8_t>(((all.flags | c.flags) & ~no_reals) | keep));
+      }
+      result.sets.push_back(all);
+      result.nodes.push_back(graph_[step->node].operands[b]);
+    }
+    return result;
+  }
+  return result;
+}
+
+}  // namespace erx

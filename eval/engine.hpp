@@ -1,0 +1,78 @@
+// One run over a graph: what is stored, how each stored node is computed, who decided what.
+// Nodes that mix elements (sums, reductions), what they read, views and results are stored; elementwise nodes between them are
+// evaluated in cones, tile by tile. A stored node whose values come from a format is settled: undecided elements have climbed.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "eval/cone.hpp"
+#include "eval/evaluate.hpp"
+#include "eval/set_tensor.hpp"
+#include "eval/sum_node.hpp"
+
+namespace erx {
+
+/// A stored node. `tensor.planes` keep alternatives apart; `hull` is what an op that mixes elements reads.
+struct Stored {
+  SetTensor tensor;
+  Plane hull;
+  bool is_point = false;  // one value per element: hi arrays are lo arrays
+  bool is_exact = false;  // every end is one double
+  std::optional<Cone> cone;      // of an elementwise node: how an element is computed again, more finely
+  std::optional<SumNode> sum;
+  std::optional<SumNode> reduction;  // of max, min ...: its one term says which elements are combined
+};
+
+class Engine {
+ public:
+  /// `branches`: the operand that each label takes in this run.
+  Engine(const Graph& graph, const std::vector<Tensor>& inputs, const EvaluateOptions& options, std::map<std::string, int> branches);
+
+  const Stored& ensure(NodeId id);
+  /// The node rounded once to nearest even into `format`, appended to this engine's copy of the graph.
+  NodeId stored_in(NodeId id, const Format& format);
+
+  /// The hull of one element for each alternative of the choice nearest to the node (one entry if there is none).
+  struct Alternatives {
+    std::vector<NodeId> nodes;
+    std::vector<Set<F64>> sets;
+  };
+  Alternatives alternatives(NodeId id, std::int64_t flat);
+
+  const Graph& graph() const { return graph_; }
+  const Stored& stored(NodeId id) const { return *stored_.at(id); }
+  bool is_stored(NodeId id) const { return id < stored_.size() && stored_[id]; }
+  const Tensor* input(NodeId id) const;  // nullptr: not an input
+  const EvaluateOptions& options() const { return options_; }
+  Counters counters;
+  std::map<std::pair<std::size_t, std::string>, NodeId> stored_results;  // result and format -> its rounding node
+
+  /// View nodes: the stored base and where its elements lie.
+  std::pair<NodeId, View> view_of(NodeId id) const;
+
+ private:
+  Graph graph_;
+  const std::vector<Tensor>& inputs_;
+  EvaluateOptions options_;
+  std::map<std::string, int> branches_;
+  std::vector<std::unique_ptr<Stored>> stored_;
+  std::vector<bool> wanted_;  // is, or will be, stored
+
+  void plan(NodeId root);
+  void compute(NodeId id);
+  ConeSource cone_source() const;
+  Stored store_source(NodeId id) const;
+};
+
+/// What the ladder shares with the bulk tier.
+Stored run_cone(Engine&, Cone cone);
+Stored run_sum(Engine&, NodeId id);
+Stored run_reduction(Engine&, NodeId id);
+void finish(Stored&);  // shares equal arrays, makes the hull
+
+/// Values of these types are taken from a discrete set, so undecided elements climb.
+inline bool settles(const Type& type) { return !type.is_real(); }
+
+}  // namespace erx

@@ -1,0 +1,184 @@
+#include "eval/ladder.hpp"
+
+#include <cmath>
+
+#include "eval/reduce.hpp"
+#include "eval/sum_parts.hpp"
+
+namespace erx {
+namespace {
+
+/// Everything that either set allows, as one interval.
+template <class R>
+Set<R> hull_of(const Set<R>& a, const Set<R>& b) {
+  if (!a.has_reals()) return {b.lo, b.hi, static_cast<std::uint8_t>((a.flags & ~no_reals) | b.flags), b.is_point};
+  if (!b.has_reals()) return {a.lo, a.hi, static_cast<std::uint8_t>(a.flags | (b.flags & ~no_reals)), a.is_point};
+  return Set<R>::between(min_of(a.lo, b.lo), max_of(a.hi, b.hi), a.flags | b.flags);
+}
+
+template <class R>
+Set<R> literal_set(const std::string& text, Context c) {
+  if (text == "nan" || text == "true" || text == "false" || text == "inf" || text == "-inf") {
+    if (text == "nan") return Set<R>::special(has_nan);
+    if (text == "inf") return Set<R>::special(has_pinf);
+    if (text == "-inf") return Set<R>::special(has_ninf);
+    return Set<R>::point(R::exact(text == "true" ? 1 : 0, c), text == "true" ? 0 : has_pzero);
+  }
+  const R x = R::literal(text, c);
+  const bool zero = compare(x, R{}) == Comparison::equal;
+  return Set<R>::point(x, zero ? (text[0] == '-' ? has_nzero : has_pzero) : 0);
+}
+
+/// One element in a finer number type, operands included where what is stored is not exact.
+template <class R>
+class Climber {
+ public:
+  Climber(const Engine& engine, Context c) : engine_(engine), c_(c) {}
+
+  Set<R> cone(const Cone& cone, std::int64_t flat, int assignment) {
+    const Graph& graph = engine_.graph();
+    const int first_step = static_cast<int>(cone.loads.size());
+    std::vector<Set<R>> slots(cone.slots());
+    for (int slot : cone.needed(assignment)) {
+      if (slot < first_step) {
+        const Cone::Load& l = cone.loads[slot];
+        const std::int64_t at = offset(l.view, flat);
+        slots[slot] = l.variable < 0 ? load(l.node, at) : plane(l.node, cone.branch(l.variable, assignment), at);
+        continue;
+      }
+      const Cone::Step& step = cone.steps[slot - first_step];
+      const int branch = step.branch >= 0 ? step.branch : step.variable >= 0 ? cone.branch(step.variable, assignment) : -1;
+      if (branch >= 0) {
+        slots[slot] = slots[step.operands[branch]];
+        continue;
+      }
+      std::vector<Set<R>> operands;
+      for (int o : step.operands) operands.push_back(slots[o]);
+      const Node& node = graph[step.node];
+      slots[slot] = formula_of<R>(row(node))(operands, node.attributes, c_);
+    }
+    return slots.back();
+  }
+
+  Set<R> cone_hull(const Cone& c, std::int64_t flat) {
+    Set<R> all = cone(c, flat, 0);
+    for (int a = 1; a < c.assignments(); ++a) all = hull_of(all, cone(c, flat, a));
+    return all;
+  }
+
+  Set<R> sum(const SumNode& node, std::int64_t flat) { return sum_element<R>(node, flat, *this, c_); }
+
+  Set<R> reduction(const SumNode& node, std::int64_t flat) { return reduce_element<R>(engine_.graph()[node.node], node, flat, *this, c_); }
+
+  // The interface that sum_parts reads.
+  bool is_point(NodeId id) const { return engine_.stored(id).is_point; }
+
+  bool known(NodeId id, std::int64_t at, Known& k) const {
+    const Plane& p = engine_.stored(id).hull;
+    const std::size_t i = static_cast<std::size_t>(at);
+    k.flags = p.flags ? (*p.flags)[i] : 0;
+    k.lo = (*p.lo_d)[i];
+    k.hi = (*p.hi_u)[i];
+    return !(k.flags & ~any_zero) && k.lo == (*p.lo_u)[i] && k.hi == (*p.hi_d)[i] && std::isfinite(k.lo) && std::isfinite(k.hi);
+  }
+
+  Set<R> load(NodeId id, std::int64_t at) {
+    const Stored& s = engine_.stored(id);
+    const Node& node = engine_.graph()[id];
+    const Plane& p = s.hull;
+    const bool exact = is_exact_at(p, at);
+    if (exact) return from_plane(p, at, s.is_point);
+    if (const Tensor* tensor = engine_.input(id)) return tensor->element<R>(at, c_);
+    if (row(node).gather == Gather::source) return literal_set<R>(node.attributes.text, c_);
+    if (s.sum) return sum(*s.sum, at);
+    if (s.reduction) return reduction(*s.reduction, at);
+    if (s.cone && !s.tensor.settled) return cone_hull(*s.cone, at);
+    return from_plane(p, at, false);
+  }
+
+  Set<R> plane(NodeId id, int k, std::int64_t at) { return from_plane(engine_.stored(id).tensor.planes[k], at, false); }
+
+ private:
+  const Engine& engine_;
+  Context c_;
+
+  static bool is_exact_at(const Plane& p, std::int64_t at) {
+    const std::size_t i = static_cast<std::size_t>(at);
+    const std::uint8_t flags = p.flags ? (*p.flags)[i] : 0;
+    return (*p.lo_d)[i] == (*p.lo_u)[i] && (*p.hi_d)[i] == (*p.hi_u)[i] && !(flags & undecided);
+  }
+
+  Set<R> from_plane(const Plane& p, std::int64_t at, bool point) const {
+    const std::size_t i = static_cast<std::size_t>(at);
+    const std::uint8_t flags = p.flags ? (*p.flags)[i] : 0;
+    if (flags & no_reals) return Set<R>::special(flags);
+    const double lo_d = (*p.lo_d)[i], lo_u = (*p.lo_u)[i], hi_d = (*p.hi_d)[i], hi_u = (*p.hi_u)[i];
+    const R lo = R::between(lo_d, lo_u, c_);
+    if (point || (lo_d == lo_u && hi_d == hi_u && lo_d == hi_d)) return Set<R>::point(lo, flags);
+    return Set<R>::between(lo, R::between(hi_d, hi_u, c_), flags);
+  }
+
+  static std::int64_t offset(const View& view, std::int64_t flat) {
+    std::int64_t at = view.offset;
+    for (std::size_t k = view.extents.size(); k-- > 0;) {
+      at += flat % view.extents[k] * view.strides[k];
+      flat /= view.extents[k];
+    }
+    return at;
+  }
+};
+
+template <class R>
+bool is_decided(const Set<R>& s) {
+  return !(s.flags & undecided) && (!s.has_reals() || (is_exact(s.lo) && is_exact(s.hi)));
+}
+
+template <class R>
+Climbed result_of(const Set<R>& s, Climbed::By by) {
+  const std::uint8_t flags = s.flags & ~undecided;
+  if (!s.has_reals()) return {0, 0, flags, by};
+  return {lower(s.lo), upper(s.hi), flags, by};
+}
+
+/// `element(climber)` in Big at growing precision, then exactly; the hull of the last enclosure if nothing decides.
+template <class Element>
+Climbed up_the_ladder(const Engine& engine, bool is_rational, const Element& element) {
+  Climbed last;
+  if (engine.options().lowest != EvaluateOptions::Tier::exact || !is_rational) {
+    for (const int precision : {128, 512, 2048}) {
+      Climber<Big> climber(engine, {precision});
+      const Set<Big> s = element(climber);
+      if (is_decided(s)) return result_of(s, Climbed::By::big);
+      last = result_of(s, Climbed::By::open);
+    }
+  }
+  if (is_rational) {
+    Climber<Exact> climber(engine, {});
+    const Set<Exact> s = element(climber);
+    if (is_decided(s)) return result_of(s, Climbed::By::exact);
+    if (engine.options().lowest == EvaluateOptions::Tier::exact) last = result_of(s, Climbed::By::open);
+  }
+  return last;
+}
+
+}  // namespace
+
+Climbed climb(const Engine& engine, const Cone& cone, std::int64_t flat, int assignment) {
+  return up_the_ladder(engine, cone.is_rational, [&](auto& climber) { return climber.cone(cone, flat, assignment); });
+}
+
+Climbed climb_hull(const Engine& engine, const Cone& cone, std::int64_t flat) {
+  return up_the_ladder(engine, cone.is_rational, [&](auto& climber) { return climber.cone_hull(cone, flat); });
+}
+
+Climbed climb_reduction(const Engine& engine, const SumNode& reduction, std::int64_t flat) {
+  return up_the_ladder(engine, true, [&](auto& climber) { return climber.reduction(reduction, flat); });
+}
+
+Set<F64> literal_element(const std::string& text) { return literal_set<F64>(text, {}); }
+
+Climbed climb(const Engine& engine, const SumNode& sum, std::int64_t flat) {
+  return up_the_ladder(engine, true, [&](auto& climber) { return climber.sum(sum, flat); });
+}
+
+}  // namespace erx

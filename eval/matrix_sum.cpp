@@ -1,0 +1,206 @@
+#include "eval/matrix_sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "eval/parallel.hpp"
+#include "eval/sum_parts.hpp"
+#include "ops/gemm.hpp"
+
+namespace erx {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+bool is_matrix_term(const SumNode& sum, const Term& term) {
+  const std::size_t rank = sum.extents.size();
+  if (rank < 2 || !term.b || term.reduced.size() != 1 || term.reduced[0] < 8) return false;
+  const Factor &a = term.a, &b = *term.b;
+  const auto unit = [](std::int64_t across, std::int64_t along) { return across == 1 || along == 1; };
+  return a.out_strides[rank - 1] == 0 && b.out_strides[rank - 2] == 0 && unit(a.out_strides[rank - 2], a.reduced_strides[0]) &&
+         unit(b.out_strides[rank - 1], b.reduced_strides[0]);
+}
+
+/// Norm (an upper bound) and grid of each row of a rows x columns view; the norm is infinite where a bound cannot be given.
+struct Profile {
+  std::vector<double> norm, grid;
+};
+
+Profile profile(const double* data, const std::uint8_t* flags, std::int64_t lines, std::int64_t line_stride, std::int64_t terms, std::int64_t term_stride) {
+  Profile p{std::vector<double>(static_cast<std::size_t>(lines), 0), std::vector<double>(static_cast<std::size_t>(lines), infinity)};
+  std::vector<std::uint8_t> special(static_cast<std::size_t>(lines), 0);
+  const auto visit = [&](std::int64_t line, std::int64_t k) {
+    const std::int64_t at = line * line_stride + k * term_stride;
+    const std::size_t l = static_cast<std::size_t>(line);
+    const double x = data[at];
+    p.norm[l] += x * x;
+    p.grid[l] = std::min(p.grid[l], lowest_bit(x));
+    if (flags) special[l] |= flags[at] & ~any_zero;
+  };
+  if (line_stride == 1)
+    for (std::int64_t k = 0; k < terms; ++k)
+      for (std::int64_t line = 0; line < lines; ++line) visit(line, k);
+  else
+    for (std::int64_t line = 0; line < lines; ++line)
+      for (std::int64_t k = 0; k < terms; ++k) visit(line, k);
+  const double inflate = 1 + static_cast<double>(terms + 8) * 0x1p-52;
+  for (std::size_t l = 0; l < p.norm.size(); ++l) {
+    const double n = std::sqrt(p.norm[l]) * inflate;
+    // Squares of extreme values leave the range of doubles; zero rows need the signs of their zeros.
+    p.norm[l] = special[l] || !(n > 0x1p-400 && n < 0x1p400) ? infinity : n;
+  }
+  return p;
+}
+
+}  // namespace
+
+bool is_matrix_sum(const Engine& engine, const SumNode& sum) {
+  if (sum.rule.needs_leaves(sum.leaves) || size_of(sum.extents) == 0) return false;
+  int matrices = 0;
+  for (const Term& term : sum.terms) {
+    const auto exact = [&](NodeId id) { return engine.stored(id).is_exact && engine.stored(id).is_point; };
+    if (!exact(term.a.node) || (term.b && !exact(term.b->node))) return false;
+    if (term.leaves() == 1 && !term.reduced.empty()) return false;
+    if (!term.reduced.empty()) {
+      if (!is_matrix_term(sum, term)) return false;
+      ++matrices;
+    }
+  }
+  return matrices == 1 && size_of(sum.extents) * sum.leaves >= 1 << 14 && gemm_is_sane();
+}
+
+void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle, const std::function<Set<F64>(std::int64_t)>& bulk,
+                    const std::function<Climbed(std::int64_t)>& finer) {
+  const std::size_t rank = sum.extents.size();
+  const Term& product = *std::find_if(sum.terms.begin(), sum.terms.end(), [](const Term& t) { return !t.reduced.empty(); });
+  std::vector<const Term*> others;
+  for (const Term& t : sum.terms)
+    if (t.reduced.empty()) others.push_back(&t);
+  const std::int64_t rows = sum.extents[rank - 2], columns = sum.extents[rank - 1], depth = product.reduced[0];
+  const Extents batch_extents(sum.extents.begin(), sum.extents.end() - 2);
+  const std::int64_t batches = size_of(batch_extents);
+  const Factor &fa = product.a, &fb = *product.b;
+  const Plane &pa = engine.stored(fa.node).hull, &pb = engine.stored(fb.node).hull;
+  const EvaluateOptions& options = engine.options();
+
+  // Magnitudes have the layout of the operands.
+  const auto magnitudes = [&](const std::vector<double>& x) {
+    std::vector<double> m(x.size());
+    const std::int64_t n = static_cast<std::int64_t>(x.size()), block = 1 << 16;
+    parallel_blocks((n + block - 1) / block, options, [&](std::int64_t k) {
+      for (std::int64_t i = k * block; i < std::min(n, (k + 1) * block); ++i) m[static_cast<std::size_t>(i)] = std::fabs(x[static_cast<std::size_t>(i)]);
+    });
+    return m;
+  };
+  const std::vector<double> abs_a = magnitudes(*pa.lo_d), abs_b = magnitudes(*pb.lo_d);
+
+  const std::int64_t sa_row = fa.out_strides[rank - 2], sa_term = fa.reduced_strides[0];
+  const std::int64_t sb_column = fb.out_strides[rank - 1], sb_term = fb.reduced_strides[0];
+  const auto batch_offset = [&](const Factor& f, std::int64_t batch) {
+    std::int64_t at = 0;
+    for (std::size_t k = batch_extents.size(); k-- > 0;) {
+      at += batch % batch_extents[k] * f.out_strides[k];
+      batch /= batch_extents[k];
+    }
+    return at;
+  };
+  const std::int64_t panel = std::min<std::int64_t>(rows, 128), panels = (rows + panel - 1) / panel;
+  // Columns of operand b are profiled once per batch.
+  std::vector<Profile> column_profiles(static_cast<std::size_t>(batches));
+  parallel_blocks(batches, options, [&](std::int64_t batch) {
+    const std::int64_t at = batch_offset(fb, batch);
+    column_profiles[static_cast<std::size_t>(batch)] =
+        profile(pb.lo_d->data() + at, pb.flags ? pb.flags->data() + at : nullptr, columns, sb_column, depth, sb_term);
+  });
+
+  std::atomic<std::int64_t> decided{0}, big{0}, exact{0}, open{0};
+  const double relative = static_cast<double>(depth + 4) * 0x1p-53 * (1 + 0x1p-50);
+  const double underflow = static_cast<double>(depth) * 0x1p-1074;
+  parallel_blocks(batches * panels, options, [&](std::int64_t block) {
+    const std::int64_t batch = block / panels, first = block % panels * panel, count = std::min(panel, rows - first);
+    const std::int64_t at_a = batch_offset(fa, batch) + first * sa_row, at_b = batch_offset(fb, batch);
+    const Profile row_profile = profile(pa.lo_d->data() + at_a, pa.flags ? pa.flags->data() + at_a : nullptr, count, sa_row, depth, sa_term);
+    const Profile& column_profile = column_profiles[static_cast<std::size_t>(batch)];
+    std::vector<double> centre(static_cast<std::size_t>(count * columns)), magnitude(centre.size());
+    const auto views = [&](const double* a, const double* b) {
+      return std::pair{MatrixView{a + at_a, count, depth, sa_row, sa_term}, MatrixView{b + at_b, depth, columns, sb_term, sb_column}};
+    };
+    const auto [a, b] = views(pa.lo_d->data(), pb.lo_d->data());
+    gemm(a, b, centre.data());
+    if (sum.rule.rounds) {
+      const auto [ma, mb] = views(abs_a.data(), abs_b.data());
+      gemm(ma, mb, magnitude.data());
+    }
+    stop_if_asked(options);
+    std::int64_t n_decided = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const std::int64_t flat = (batch * rows + first + i) * columns + j;
+        const std::size_t e = static_cast<std::size_t>(flat), local = static_cast<std::size_t>(i * columns + j);
+        const double norm = row_profile.norm[static_cast<std::size_t>(i)] * column_profile.norm[static_cast<std::size_t>(j)];
+        Set<F64> s;
+        if (!(norm < infinity)) {
+          s = bulk(flat);
+        } else {
+          const double grid = product_grid(row_profile.grid[static_cast<std::size_t>(i)], column_profile.grid[static_cast<std::size_t>(j)]);
+          const bool certified = norm <= 0x1p53 * grid * (1 - 0x1p-52) && grid >= 0x1p-1074;
+          const double d = certified ? 0 : norm * relative + underflow;
+          const F64 error{-d, d};
+          SumParts<F64> parts;
+          parts.lower = add(F64::exact(product.negative ? -centre[local] : centre[local]), error);
+          parts.magnitude = sum.rule.rounds ? add(F64::exact(magnitude[local]), error) : F64{0, norm};
+          parts.leaves = sum.leaves;
+          parts.products = depth;
+          parts.grid = grid;
+          bool special = false;
+          for (const Term* t : others) {
+            const auto read = [&](const Factor& f) {
+              const Plane& p = engine.stored(f.node).hull;
+              std::int64_t at = batch_offset(f, batch) + (first + i) * f.out_strides[rank - 2] + j * f.out_strides[rank - 1];
+              if (p.flags && ((*p.flags)[static_cast<std::size_t>(at)] & ~any_zero)) special = true;
+              return (*p.lo_d)[static_cast<std::size_t>(at)];
+            };
+            const double x = read(t->a);
+            F64 leaf = F64::exact(x);
+            double leaf_grid = lowest_bit(x);
+            if (t->b) {
+              const double y = read(*t->b);
+              leaf = mul(leaf, F64::exact(y));
+              leaf_grid = product_grid(leaf_grid, lowest_bit(y));
+              ++parts.products;
+            }
+            if (t->negative) leaf = neg(leaf);
+            parts.lower = add(parts.lower, leaf);
+            parts.magnitude = add(parts.magnitude, abs_of(leaf));
+            parts.grid = std::min(parts.grid, leaf_grid);
+          }
+          parts.upper = parts.lower;
+          s = special ? bulk(flat) : sum_of_parts(parts, sum.rule, {});
+        }
+        const bool open_ends = (s.flags & undecided) || (s.has_reals() && (s.lo.d != s.lo.u || (!s.is_point && s.hi.d != s.hi.u)));
+        if (settle && open_ends) {
+          const Climbed c = finer(flat);
+          ++(c.by == Climbed::By::big ? big : c.by == Climbed::By::exact ? exact : open);
+          s = c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags);
+        } else {
+          ++n_decided;
+        }
+        const bool reals = s.has_reals();
+        (*out.lo_d)[e] = reals ? s.lo.d : 0;
+        (*out.lo_u)[e] = reals ? s.lo.u : 0;
+        (*out.hi_d)[e] = reals ? (s.is_point ? s.lo.d : s.hi.d) : 0;
+        (*out.hi_u)[e] = reals ? (s.is_point ? s.lo.u : s.hi.u) : 0;
+        (*out.flags)[e] = s.flags;
+      }
+    }
+    decided += n_decided;
+  });
+  if (settle) {
+    engine.counters.bulk += decided;
+    engine.counters.big += big;
+    engine.counters.exact += exact;
+    engine.counters.open += open;
+  }
+}
+
+}  // namespace erx

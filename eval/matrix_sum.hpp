@@ -1,0 +1,17 @@
+// The fast path of sums that hold a matrix product of exactly known operands.
+// dgemm gives centre and magnitude of a panel; norms of rows and columns bound its error, or certify that it is exact.
+#pragma once
+#include <functional>
+
+#include "eval/engine.hpp"
+#include "eval/ladder.hpp"
+
+namespace erx {
+
+bool is_matrix_sum(const Engine&, const SumNode&);
+
+/// Fills `out`: elements that the panel cannot decide go to `bulk` (leaf by leaf) and then, where the node settles, to `finer`.
+void run_matrix_sum(Engine&, const SumNode&, Plane& out, bool settle, const std::function<Set<F64>(std::int64_t)>& bulk,
+                    const std::function<Climbed(std::int64_t)>& finer);
+
+}  // namespace erx

@@ -1,0 +1,55 @@
+// A loop over independent blocks on all cores. Exceptions and Ctrl-C leave the loop at the next block.
+//   parallel_blocks(count, options, [&](std::int64_t block) { ... });
+#pragma once
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <omp.h>
+
+#include "eval/evaluate.hpp"
+#include "eval/float_guard.hpp"
+
+namespace erx {
+
+inline int thread_count(const EvaluateOptions& options) {
+  return options.threads > 0 ? options.threads : std::max(1, omp_get_num_procs());
+}
+
+inline void stop_if_asked(const EvaluateOptions& options) {
+  if (options.stop && options.stop->load(std::memory_order_relaxed)) throw Interrupted{};
+}
+
+/// Calls body(block) once for each block in [0, count).
+template <class Body>
+void parallel_blocks(std::int64_t count, const EvaluateOptions& options, const Body& body) {
+  std::exception_ptr failure;
+  std::mutex mutex;
+  std::atomic<bool> abandon{false};
+  const int threads = static_cast<int>(std::min<std::int64_t>(thread_count(options), std::max<std::int64_t>(count, 1)));
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    try {
+      FloatGuard guard;
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t block = 0; block < count; ++block) {
+        if (abandon.load(std::memory_order_relaxed)) continue;
+        try {
+          stop_if_asked(options);
+          body(block);
+        } catch (...) {
+          abandon = true;
+          const std::lock_guard lock(mutex);
+          if (!failure) failure = std::current_exception();
+        }
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace erx

@@ -1,0 +1,58 @@
+// The text of a report: verdict first, then what a person needs to find the mistake.
+#include <cmath>
+#include <cstdio>
+
+#include "eval/check.hpp"
+#include "eval/number_text.hpp"
+
+namespace erx {
+namespace {
+
+std::string grouped(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+std::string number(double x) {
+  if (std::isinf(x)) return "infinitely many";
+  char text[32];
+  std::snprintf(text, sizeof text, x == std::floor(x) && x < 1e15 ? "%.0f" : "%.4g", x);
+  return text;
+}
+
+std::string plural(std::int64_t n, const std::string& word) { return grouped(n) + " " + word + (n == 1 ? "" : "s"); }
+
+void append(std::string& text, const ResultReport& r) {
+  const std::string name = r.name.empty() ? "output" : r.name;
+  text += "  " + name + ": " + to_string(r.type) + to_string(shape_of(r.extents)) + ", " + plural(r.checked, "element") + " checked, ";
+  text += r.violations == 0 ? "none outside\n" : grouped(r.violations) + " outside\n";
+  text += "  spec: " + r.spec + "\n";
+  for (const Violation& v : r.first) {
+    text += "    at " + index_text(v.index) + ": got " + v.got + ", allowed " + v.allowed;
+    text += std::isinf(v.ulps) ? ", not comparable" : ", " + number(v.ulps) + (v.ulps == 1 ? " ulp away" : " ulps away");
+    if (v.nearest >= 0 && static_cast<std::size_t>(v.nearest) < r.alternatives.size())
+      text += ", nearest to alternative " + std::to_string(v.nearest + 1) + ": " + r.alternatives[static_cast<std::size_t>(v.nearest)];
+    text += "\n";
+  }
+  if (r.violations > static_cast<std::int64_t>(r.first.size()))
+    text += "    and " + grouped(r.violations - static_cast<std::int64_t>(r.first.size())) + " more\n";
+  for (const std::string& where : r.where) text += "  where: " + where + "\n";
+  if (r.violations > 0) text += "  largest distance: " + (std::isinf(r.max_ulps) ? std::string("a special value against a number") : number(r.max_ulps) + " ulps") + "\n";
+  text += "  tightness: " + number(r.tightness) + " allowed " + (r.tightness == 1 ? "value" : "values") + " per element on average\n";
+}
+
+}  // namespace
+
+std::string Report::text() const {
+  std::string text;
+  if (!applicable) return "INAPPLICABLE: an assumption of the spec does not hold for these inputs\n";
+  text += ok() ? "COVERED: every element is a value that the spec allows\n" : "VIOLATION: " + plural(violations(), "element") + " cannot be produced under the spec\n";
+  if (!run.empty()) text += "  choice: " + run + "\n";
+  for (const ResultReport& r : results) append(text, r);
+  text += "  decided by: float64 enclosure " + grouped(counters.bulk) + ", multiple precision " + grouped(counters.big) + ", exact rationals " +
+          grouped(counters.exact) + (counters.open ? ", left as an enclosure " + grouped(counters.open) : "") + "\n";
+  return text;
+}
+
+}  // namespace erx

@@ -1,0 +1,206 @@
+// Sums: matrix products through float64 BLAS with a proven enclosure, everything else leaf by leaf in exact accumulators.
+// source of the enclosure: products of exact operands summed in any order err by at most (n+4) 2^-53 |row| |column| (norms).
+#include <algorithm>
+#include <cmath>
+
+#include "eval/engine.hpp"
+#include "eval/ladder.hpp"
+#include "eval/matrix_sum.hpp"
+#include "eval/parallel.hpp"
+#include "eval/reduce.hpp"
+#include "eval/sum_parts.hpp"
+
+namespace erx {
+namespace {
+
+/// Significant bits of the values of a type; large for reals.
+int precision_of(const Type& t) {
+  if (t.is_floating()) return t.format.precision();
+  if (t.is_integer() && t.bits > 0) return t.is_signed ? t.bits - 1 : t.bits;
+  if (t.is_boolean()) return 1;
+  return 1 << 20;
+}
+
+SumNode sum_node(const Engine& engine, NodeId id) {
+  const Graph& graph = engine.graph();
+  const Node& node = graph[id];
+  SumNode sum{id, {}, {}, {}, extents_of(node.shape), 0};
+  SumRule& rule = sum.rule;
+  rule.rounds = row(node).gather == Gather::accumulate;
+  if (rule.rounds) {
+    rule.format = *node.attributes.format;
+    rule.within = !node.type.is_floating();
+    rule.order = node.attributes.order;
+    rule.contraction = node.attributes.contraction;
+    rule.flush = node.attributes.rounding.flush;
+  }
+  rule.products_fit = true;
+  const auto is_zero_scale = [&](NodeId factor) {
+    const Plane& p = engine.stored(factor).hull;
+    return engine.stored(factor).tensor.size() == 1 && p.lo_d->front() == 0 && p.hi_u->front() == 0 && !(p.flags && (p.flags->front() & no_reals));
+  };
+  for (Term& term : terms_of(graph, rule.rounds ? node.operands[0] : id)) {
+    // An exact scalar parameter that is 0 makes its product absent.
+    if (((term.scales & 1) && is_zero_scale(term.a.node)) || ((term.scales & 2) && is_zero_scale(term.b->node))) continue;
+    bool product = term.b.has_value();
+    if (product)
+      rule.products_fit &= precision_of(graph[term.a.node].type) + precision_of(graph[term.b->node].type) <= rule.format.precision();
+    // `within` may meet a term that is not a value of its format; it behaves like a product.
+    const bool fits = rule.rounds && contains(Type::of(rule.format), graph[term.a.node].type);
+    if (rule.within && !product && !fits) {
+      product = true;
+      rule.products_fit = false;
+    }
+    sum.leaves += term.leaves();
+    sum.is_product.push_back(product);
+    sum.terms.push_back(std::move(term));
+  }
+  return sum;
+}
+
+/// What sum_parts and reduce_element read in the bulk tier.
+class BulkReader {
+ public:
+  explicit BulkReader(const Engine& engine) : engine_(engine) {}
+
+  bool is_point(NodeId id) const { return engine_.stored(id).is_point; }
+
+  bool known(NodeId id, std::int64_t at, Known& k) const {
+    const Plane& p = engine_.stored(id).hull;
+    const std::size_t i = static_cast<std::size_t>(at);
+    k.flags = p.flags ? (*p.flags)[i] : 0;
+    k.lo = (*p.lo_d)[i];
+    k.hi = (*p.hi_u)[i];
+    return !(k.flags & ~any_zero) && k.lo == (*p.lo_u)[i] && k.hi == (*p.hi_d)[i] && std::isfinite(k.lo) && std::isfinite(k.hi);
+  }
+
+  Set<F64> load(NodeId id, std::int64_t at) const {
+    const Stored& s = engine_.stored(id);
+    const Plane& p = s.hull;
+    const std::size_t i = static_cast<std::size_t>(at);
+    const std::uint8_t flags = p.flags ? (*p.flags)[i] : 0;
+    if (flags & no_reals) return Set<F64>::special(flags);
+    const F64 lo{(*p.lo_d)[i], (*p.lo_u)[i]}, hi{(*p.hi_d)[i], (*p.hi_u)[i]};
+    if (s.is_point || (lo.d == lo.u && hi.d == hi.u && lo.d == hi.d)) return Set<F64>::point(lo, flags);
+    return Set<F64>::between(lo, hi, flags);
+  }
+
+ private:
+  const Engine& engine_;
+};
+
+Plane make_plane(std::int64_t n) {
+  const auto array = [&] { return std::make_shared<std::vector<double>>(static_cast<std::size_t>(n)); };
+  return {array(), array(), array(), array(), std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(n), 0)};
+}
+
+void put(Plane& p, std::int64_t at, const Set<F64>& s) {
+  const std::size_t i = static_cast<std::size_t>(at);
+  const bool reals = s.has_reals();
+  (*p.lo_d)[i] = reals ? s.lo.d : 0;
+  (*p.lo_u)[i] = reals ? s.lo.u : 0;
+  (*p.hi_d)[i] = reals ? (s.is_point ? s.lo.d : s.hi.d) : 0;
+  (*p.hi_u)[i] = reals ? (s.is_point ? s.lo.u : s.hi.u) : 0;
+  (*p.flags)[i] = s.flags;
+}
+
+bool is_undecided(const Plane& p, std::int64_t at) {
+  const std::size_t i = static_cast<std::size_t>(at);
+  return ((*p.flags)[i] & undecided) || (*p.lo_d)[i] != (*p.lo_u)[i] || (*p.hi_d)[i] != (*p.hi_u)[i];
+}
+
+/// Counts of one loop, added to the engine's at its end.
+struct Tally {
+  std::atomic<std::int64_t> bulk{0}, big{0}, exact{0}, open{0};
+  void add(Climbed::By by) {
+    ++(by == Climbed::By::big ? big : by == Climbed::By::exact ? exact : by == Climbed::By::bulk ? bulk : open);
+  }
+  void into(Counters& c) const {
+    c.bulk += bulk;
+    c.big += big;
+    c.exact += exact;
+    c.open += open;
+  }
+};
+
+/// Computes elements [0, n) with `bulk(flat)`, and undecided ones with `finer(flat)` where the node settles.
+template <class Bulk, class Finer>
+void run_elements(Engine& engine, std::int64_t n, std::int64_t work, bool settle, Plane& p, const Bulk& bulk, const Finer& finer) {
+  const EvaluateOptions& options = engine.options();
+  const bool forced = options.lowest != EvaluateOptions::Tier::all;
+  Tally tally;
+  const std::int64_t block = std::clamp<std::int64_t>((1 << 18) / std::max<std::int64_t>(work, 1), 1, 4096);
+  parallel_blocks((n + block - 1) / block, options, [&](std::int64_t k) {
+    for (std::int64_t e = k * block; e < std::min(n, (k + 1) * block); ++e) {
+      put(p, e, bulk(e));
+      if (!settle) continue;
+      if (!forced && !is_undecided(p, e)) {
+        tally.add(Climbed::By::bulk);
+        continue;
+      }
+      const Climbed c = finer(e);
+      tally.add(c.by);
+      put(p, e, c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags));
+    }
+  });
+  tally.into(engine.counters);
+}
+
+Stored stored_of(const Engine& engine, NodeId id, Plane p) {
+  const Node& node = engine.graph()[id];
+  Stored s;
+  s.tensor.type = node.type;
+  s.tensor.extents = extents_of(node.shape);
+  s.tensor.settled = settles(node.type);
+  s.is_point = *p.lo_d == *p.hi_d && *p.lo_u == *p.hi_u;
+  s.tensor.planes = {std::move(p)};
+  return s;
+}
+
+}  // namespace
+
+Stored run_sum(Engine& engine, NodeId id) {
+  SumNode sum = sum_node(engine, id);
+  const OrderKind kind = sum.rule.order.kind;
+  if (kind == OrderKind::split || kind == OrderKind::tensor_core)
+    throw Error(Diagnostic{engine.graph()[id].span, "this order of acc is not evaluated: only orders of binary additions in one format are", ""});
+  const std::int64_t n = size_of(sum.extents);
+  const bool settle = settles(engine.graph()[id].type);
+  Plane p = make_plane(n);
+  const auto bulk = [&](std::int64_t e) {
+    BulkReader reader(engine);
+    return sum_element<F64>(sum, e, reader, {});
+  };
+  const auto finer = [&](std::int64_t e) { return climb(engine, sum, e); };
+  if (engine.options().lowest == EvaluateOptions::Tier::all && is_matrix_sum(engine, sum))
+    run_matrix_sum(engine, sum, p, settle, bulk, finer);
+  else
+    run_elements(engine, n, sum.leaves, settle, p, bulk, finer);
+  Stored s = stored_of(engine, id, std::move(p));
+  // A deterministic sum has one end even where its enclosure is wide.
+  s.is_point = s.is_point && !engine.graph().has_freedom(id);
+  s.sum = std::move(sum);
+  finish(s);
+  return s;
+}
+
+Stored run_reduction(Engine& engine, NodeId id) {
+  SumNode reduction = reduction_of(engine.graph(), id);
+  const Node& node = engine.graph()[id];
+  const std::int64_t n = size_of(reduction.extents);
+  Plane p = make_plane(n);
+  run_elements(
+      engine, n, reduction.leaves, settles(node.type), p,
+      [&](std::int64_t e) {
+        BulkReader reader(engine);
+        return reduce_element<F64>(node, reduction, e, reader, {});
+      },
+      [&](std::int64_t e) { return climb_reduction(engine, reduction, e); });
+  Stored s = stored_of(engine, id, std::move(p));
+  s.is_point = s.is_point && !engine.graph().has_freedom(id);
+  s.reduction = std::move(reduction);
+  finish(s);
+  return s;
+}
+
+}  // namespace erx

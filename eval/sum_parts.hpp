@@ -1,0 +1,173 @@
+// The parts of a sum of one element, gathered leaf by leaf, in any number type.
+// Leaves that are known exactly go into exact accumulators, so their sum and magnitude end at once in every tier.
+// A Reader has  bool is_point(NodeId),  bool known(NodeId, offset, Known&)  and  Set<R> load(NodeId, offset).
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "eval/sum_node.hpp"
+#include "ops/num/exact_sum.hpp"
+#include "ops/op.hpp"
+
+namespace erx {
+
+/// An element whose ends are doubles: finite, without special values.
+struct Known {
+  double lo, hi;
+  std::uint8_t flags;  // signs of zero only
+};
+
+/// The lowest set bit of a finite double as a power of two; infinity for 0.
+inline double lowest_bit(double x) {
+  if (x == 0) return std::numeric_limits<double>::infinity();
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffff;
+  const std::uint64_t fraction = bits & 0xfffffffffffff;
+  if (fraction) return std::bit_cast<double>(bits) - std::bit_cast<double>(bits & (bits - 1));
+  return std::bit_cast<double>(bits);
+}
+
+/// The grid of products of factors on two grids; 0: below the smallest double.
+inline double product_grid(double a, double b) {
+  const double inf = std::numeric_limits<double>::infinity();
+  if (a == inf || b == inf) return inf;
+  return std::min(a * b, 0x1p1023);
+}
+
+template <class R>
+MapFormula<R> formula_of(const Op& row) {
+  if constexpr (std::is_same_v<R, F64>) return row.map.f64;
+  else if constexpr (std::is_same_v<R, Big>) return row.map.big;
+  else return row.map.exact;
+}
+
+/// One leaf with its sign.
+template <class R, class Reader>
+Set<R> leaf_of(const Term& term, std::int64_t a, std::int64_t b, Reader& reader, Context c) {
+  static const Op &product_row = op("mul"), &negative_row = op("neg");
+  Set<R> x = reader.load(term.a.node, a);
+  if (term.b) {
+    Attributes attributes;
+    attributes.scales = term.scales;
+    const Set<R> both[] = {x, reader.load(term.b->node, b)};
+    x = formula_of<R>(product_row)(both, attributes, c);
+  }
+  if (!term.negative) return x;
+  const Set<R> one[] = {x};
+  return formula_of<R>(negative_row)(one, {}, c);
+}
+
+/// Which ends of two factors give the least and the greatest product; false if both factors hold both signs.
+struct ProductEnds {
+  double least_a, least_b, greatest_a, greatest_b;
+};
+inline bool product_ends(const Known& x, const Known& y, ProductEnds& p) {
+  if (y.lo >= 0) {
+    p = {x.lo, x.lo >= 0 ? y.lo : y.hi, x.hi, x.hi >= 0 ? y.hi : y.lo};
+  } else if (y.hi <= 0) {
+    p = {x.hi, x.hi >= 0 ? y.lo : y.hi, x.lo, x.lo >= 0 ? y.hi : y.lo};
+  } else if (x.lo >= 0) {
+    p = {x.hi, y.lo, x.hi, y.hi};
+  } else if (x.hi <= 0) {
+    p = {x.lo, y.hi, x.lo, y.lo};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+template <class R, class Reader>
+SumParts<R> sum_parts(const SumNode& sum, std::int64_t flat, Reader& reader, Context c) {
+  SumParts<R> parts;
+  SpecialLeaves special;
+  ExactSum low, high, magnitude;
+  std::uint8_t carried = 0;
+  bool all_known = true;
+  const double inf = std::numeric_limits<double>::infinity();
+  std::vector<std::pair<double, double>> grids(sum.terms.size(), {inf, inf});
+  bool points = true;  // then `high` is not kept
+  for (const Term& term : sum.terms) points &= reader.is_point(term.a.node) && (!term.b || reader.is_point(term.b->node));
+
+  const auto general = [&](const Term& term, std::int64_t a, std::int64_t b) {
+    const Set<R> x = leaf_of<R>(term, a, b, reader, c);
+    special.add(x.flags, x.may_be(has_nzero));
+    carried |= x.flags & undecided;
+    all_known = false;
+    if (!x.has_reals()) {
+      parts.has_reals = false;
+      return;
+    }
+    parts.is_point &= x.is_point;
+    parts.lower = add(parts.lower, x.lo);
+    parts.upper = add(parts.upper, x.hi);
+    parts.magnitude = add(parts.magnitude, max_of(abs_of(x.lo), abs_of(x.hi)));
+  };
+
+  for_each_leaf(sum, flat, [&](std::size_t t, std::int64_t a, std::int64_t b) {
+    const Term& term = sum.terms[t];
+    ++parts.leaves;
+    parts.products += sum.is_product[t];
+    Known x{}, y{};
+    if (!reader.known(term.a.node, a, x)) return general(term, a, b);
+    ProductEnds p{};
+    if (term.b && !(reader.known(term.b->node, b, y) && product_ends(x, y, p))) return general(term, a, b);
+
+    grids[t].first = std::min({grids[t].first, lowest_bit(x.lo), lowest_bit(x.hi)});
+    if (term.b) grids[t].second = std::min({grids[t].second, lowest_bit(y.lo), lowest_bit(y.hi)});
+    // The sign of a zero leaf matters only while every leaf so far may be -0.
+    if (special.all_negative_zero() && ((x.flags | y.flags) & any_zero)) {
+      const Set<R> leaf = leaf_of<R>(term, a, b, reader, c);
+      special.add(leaf.flags, leaf.may_be(has_nzero));
+    } else {
+      special.add(0, false);
+    }
+    const double sign = term.negative ? -1 : 1;
+    if (!term.b) {
+      low.add(sign * (term.negative ? x.hi : x.lo));
+      if (!points) high.add(sign * (term.negative ? x.lo : x.hi));
+      magnitude.add(std::max(std::fabs(x.lo), std::fabs(x.hi)));
+    } else {
+      if (term.negative) {
+        std::swap(p.least_a, p.greatest_a);
+        std::swap(p.least_b, p.greatest_b);
+      }
+      low.add_product(sign * p.least_a, p.least_b);
+      if (!points) high.add_product(sign * p.greatest_a, p.greatest_b);
+      magnitude.add_product(std::max(std::fabs(x.lo), std::fabs(x.hi)), std::max(std::fabs(y.lo), std::fabs(y.hi)));
+    }
+    parts.is_point &= x.lo == x.hi && y.lo == y.hi;
+  });
+
+  special.finish(parts);
+  parts.flags |= carried;
+  const R exact_low = low.value<R>(c), exact_high = points ? exact_low : high.value<R>(c);
+  parts.lower = all_known ? exact_low : add(parts.lower, exact_low);
+  parts.upper = all_known ? exact_high : add(parts.upper, exact_high);
+  parts.magnitude = all_known ? magnitude.value<R>(c) : add(parts.magnitude, magnitude.value<R>(c));
+  parts.grid = all_known ? inf : 0;
+  if (all_known)
+    for (std::size_t t = 0; t < sum.terms.size(); ++t)
+      parts.grid = std::min(parts.grid, sum.terms[t].b ? product_grid(grids[t].first, grids[t].second) : grids[t].first);
+  return parts;
+}
+
+template <class R, class Reader>
+std::vector<Leaf<R>> sum_leaves(const SumNode& sum, std::int64_t flat, Reader& reader, Context c) {
+  std::vector<Leaf<R>> leaves;
+  leaves.reserve(static_cast<std::size_t>(sum.leaves));
+  for_each_leaf(sum, flat, [&](std::size_t t, std::int64_t a, std::int64_t b) {
+    leaves.push_back({leaf_of<R>(sum.terms[t], a, b, reader, c), static_cast<bool>(sum.is_product[t])});
+  });
+  return leaves;
+}
+
+/// The set of one element of a sum node.
+template <class R, class Reader>
+Set<R> sum_element(const SumNode& sum, std::int64_t flat, Reader& reader, Context c) {
+  if (sum.rule.needs_leaves(sum.leaves)) return sum_of_leaves(sum_leaves<R>(sum, flat, reader, c), sum.rule, c);
+  return sum_of_parts(sum_parts<R>(sum, flat, reader, c), sum.rule, c);
+}
+
+}  // namespace erx

@@ -1,0 +1,70 @@
+#include "ops/gemm.hpp"
+
+#ifdef ERX_OPENBLAS
+#define EIGEN_USE_BLAS
+extern "C" void openblas_set_num_threads(int);
+#endif
+#define EIGEN_DONT_PARALLELIZE
+#include <Eigen/Core>
+#include <mutex>
+#include <vector>
+
+namespace erx {
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using ColumnMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor>;
+
+void one_thread() {
+#ifdef ERX_OPENBLAS
+  static std::once_flag once;
+  std::call_once(once, [] { openblas_set_num_threads(1); });
+#endif
+}
+
+template <class A>
+void multiply(const A& a, const MatrixView& b, double* c, std::int64_t rows) {
+  Eigen::Map<RowMajor> out(c, rows, b.columns);
+  if (b.column_stride == 1)
+    out.noalias() = a * Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(b.data, b.rows, b.columns, Eigen::OuterStride<>(b.row_stride));
+  else
+    out.noalias() = a * Eigen::Map<const ColumnMajor, 0, Eigen::OuterStride<>>(b.data, b.rows, b.columns, Eigen::OuterStride<>(b.column_stride));
+}
+
+}  // namespace
+
+void gemm(const MatrixView& a, const MatrixView& b, double* c) {
+  one_thread();
+  if (a.column_stride == 1)
+    multiply(Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.row_stride)), b, c, a.rows);
+  else
+    multiply(Eigen::Map<const ColumnMajor, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.column_stride)), b, c, a.rows);
+}
+
+bool gemm_is_sane() {
+  static const bool sane = [] {
+    for (const std::int64_t n : {1, 7, 64, 131}) {
+      std::vector<double> a(static_cast<std::size_t>(n * n)), b(a.size()), c(a.size(), -1);
+      std::uint64_t state = 88172645463325252u + static_cast<std::uint64_t>(n);
+      const auto next = [&] {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        return static_cast<double>(state % 4001) - 2000;
+      };
+      for (double& x : a) x = next();
+      for (double& x : b) x = next();
+      gemm({a.data(), n, n, n, 1}, {b.data(), n, n, n, 1}, c.data());
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          double exact = 0;  // sums of integers below 2^53
+          for (std::int64_t k = 0; k < n; ++k) exact += a[static_cast<std::size_t>(i * n + k)] * b[static_cast<std::size_t>(k * n + j)];
+          if (c[static_cast<std::size_t>(i * n + j)] != exact) return false;
+        }
+    }
+    return true;
+  }();
+  return sane;
+}
+
+}  // namespace erx
