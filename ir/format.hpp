@@ -53,7 +53,7 @@ std::vector<std::string> format_aliases(const Format&);  // other spellings of a
 /// `float<e=, m=, ...>`: the bias defaults to 2^(e-1)-1. Throws Error when the parameters make no format.
 struct FormatParameters {
   int e = 0, m = 0;
-  std::optional<int> bias;
+  std::optional<int> bias = {};
   bool sign = true;
   Infinities inf = Infinities::ieee;
   Nans nan = Nans::ieee;
