@@ -27,12 +27,12 @@ std::size_t element_size(const Tensor& t) {
   throw Bug("a rational number has no bytes");
 }
 
-// The extent in bytes, or an Error where the header promises more than any file can hold.
+// The extent in bytes, or an Error where the header promises more than any file can hold (an empty array has strides too).
 std::size_t data_size(const NpyHeader& h, const std::string& place) {
-  std::size_t size = h.size;
+  std::int64_t size = static_cast<std::int64_t>(std::max<std::size_t>(h.size, 1));
   for (std::int64_t n : h.shape)
-    if (__builtin_mul_overflow(size, static_cast<std::size_t>(n), &size)) refuse(place, "its .npy header is damaged");
-  return std::find(h.shape.begin(), h.shape.end(), 0) == h.shape.end() ? size : 0;
+    if (__builtin_mul_overflow(size, std::max<std::int64_t>(n, 1), &size)) refuse(place, "its .npy header is damaged");
+  return std::find(h.shape.begin(), h.shape.end(), 0) == h.shape.end() ? static_cast<std::size_t>(size) : 0;
 }
 
 void refuse_foreign(const NpyHeader& h, const std::string& place) {

@@ -1,5 +1,6 @@
 #include "bindings/safetensors.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -80,9 +81,10 @@ Tensor read_safetensor(const std::string& path, const std::string& name, const R
   for (const Dtype& d : dtypes)
     if (dtype == d.name) found = &d;
   if (!found) refuse(reading.place, "dtype " + dtype + " has no counterpart here");
-  std::size_t size = found->size;
+  auto room = static_cast<std::int64_t>(found->size);  // an empty tensor has strides too
   for (std::int64_t n : t.extents)
-    if (n < 0 || __builtin_mul_overflow(size, static_cast<std::size_t>(n), &size)) refuse(reading.place, "its header is damaged");
+    if (n < 0 || __builtin_mul_overflow(room, std::max<std::int64_t>(n, 1), &room)) refuse(reading.place, "its header is damaged");
+  const std::size_t size = found->size * static_cast<std::size_t>(t.size());
   if (begin > end || end > file.bytes->size() - file.data || end - begin != size)
     refuse(reading.place, "its elements do not fill their place in the file; the file may be cut short");
   t.byte_strides = contiguous_strides(t.extents);

@@ -131,6 +131,7 @@ TEST_CASE("npy: what is no array of numbers is refused by name") {
   says(refused(NpyFile{"<f8", "(2,)"}.add(1.0)), "8 of 16 bytes of elements are missing");
   says(refused(NpyFile{"<f8", "(1,)"}.add(1.0).add(1.0)), "8 bytes more");
   says(refused({"<f8", "(4611686018427387904, 4)"}), "damaged");
+  says(refused({"<f8", "(0, 4611686018427387904, 4)"}), "damaged");
   says(refused({"<f8", "(-1,)"}), "damaged");
   says(refused({"<f8", "7"}), "damaged");
   says(refused({"<f8", "(1,)", false, 4}), "version 4");
