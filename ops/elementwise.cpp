@@ -1,47 +1,102 @@
-// Exact operations on the elements of tensors of one (broadcast) shape, special values as in IEEE 754.
+// Exact arithmetic on the elements of tensors of one (broadcast) shape, special values as in IEEE 754.
+#include "ops/arithmetic.hpp"
 #include "ops/families.hpp"
 #include "ops/row.hpp"
 
 namespace erx::families {
 
-using namespace rules;
+namespace {
+
+struct Fma {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes& a, Context c) {
+    const std::array<Set<R>, 2> sum = {Mul::of<R>(x.first(2), {}, c), x[2]};
+    return Add::of<R>(sum, a, c);
+  }
+};
+
+struct Abs {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes&, Context c) {
+    const Set<R>& a = x[0];
+    SetBuilder<R> r;
+    r.flag(undecided_of(x));
+    r.flag(a.flags & has_nan);
+    r.flag(has_pinf, a.may_be(any_infinity));
+    if (a.has_reals()) {
+      if (a.is_point) {
+        r.real(abs_of(a.lo));
+      } else {
+        const R low = abs_of(a.lo), high = abs_of(a.hi);
+        // the least magnitude is 0 where the ends have different signs
+        const bool crosses = may_be_below_zero(a.lo) && may_be_above_zero(a.hi);
+        const bool surely = !may_be_above_zero(a.lo) && !may_be_below_zero(a.hi);
+        const R least = min_of(low, high), none = R::exact(0, c);
+        r.reals(!crosses ? least : surely ? none : either(least, none), max_of(low, high), false);
+      }
+      r.zeros(a.may_be(any_zero), false);
+    }
+    return r.finish(all_points(x));
+  }
+};
+
+struct Sign {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes&, Context c) {
+    const Set<R>& a = x[0];
+    const Parts p = parts(a);
+    SetBuilder<R> r;
+    r.flag(undecided_of(x));
+    r.flag(has_nan, p.nan);
+    if (a.has_reals()) {
+      r.reals(of_end<R>(a.lo, p, c), of_end<R>(a.hi, p, c), a.is_point);
+      r.zeros(true, true);
+    }
+    if (p.pinf) r.real(R::exact(1, c));
+    if (p.ninf) r.real(R::exact(-1, c));
+    return r.finish(all_points(x));
+  }
+  template <class R>
+  static R of_end(const R& end, const Parts& p, Context c) {
+    const bool below = may_be_below_zero(end), above = may_be_above_zero(end), zero = p.zero() && may_be_zero(end);
+    return R::between(below ? -1 : zero ? 0 : 1, above ? 1 : zero ? 0 : -1, c);
+  }
+};
+
+struct Clamp {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes& a, Context c) {
+    const std::array<Set<R>, 2> y = {Maximum::of<R>(x.first(2), a, c), x[2]};
+    return Minimum::of<R>(y, a, c);
+  }
+};
+
+}  // namespace
 
 std::span<const Op* const> elementwise() {
+  using namespace rules;
   constexpr std::string_view ieee = "IEEE 754-2019, 5.4.1 and 6.1 to 6.3";
-  constexpr std::string_view compared = "IEEE 754-2019, 5.11";
+  constexpr std::string_view sign_bit = "IEEE 754-2019, 5.5.1";
+  constexpr std::string_view ordered = "IEEE 754-2019, 9.6";
   static const Op rows[] = {
-      make_row({.name = "add", .symbol = "+", .doc = "x + y", .source = ieee, .operands = 2, .type = arithmetic_type, .arithmetic = true}, Gather::map),
-      make_row({.name = "sub", .symbol = "-", .doc = "x - y", .source = ieee, .operands = 2, .type = arithmetic_type, .arithmetic = true}, Gather::map),
-      make_row({.name = "mul", .symbol = "*", .doc = "x * y; absent where an exact scalar parameter is 0", .source = ieee, .operands = 2,
-                .type = arithmetic_type, .arithmetic = true, .product = true}, Gather::map),
-      make_row({.name = "div", .symbol = "/", .doc = "x / y", .source = ieee, .operands = 2, .arithmetic = true}, Gather::map),
-      make_row({.name = "floordiv", .symbol = "//", .doc = "floor(x / y)", .source = "NumPy floor_divide", .operands = 2,
-                .type = arithmetic_type, .arithmetic = true}, Gather::map),
-      make_row({.name = "mod", .symbol = "%", .doc = "x - y * floor(x / y), with the sign of y", .source = "NumPy remainder", .operands = 2,
-                .type = arithmetic_type, .arithmetic = true}, Gather::map),
-      make_row({.name = "fma", .doc = "fma(x, y, z): x * y + z", .source = ieee, .operands = 3, .type = arithmetic_type, .arithmetic = true}, Gather::map),
-      make_row({.name = "neg", .symbol = "-", .doc = "-x", .source = "IEEE 754-2019, 5.5.1", .type = negated_type}, Gather::map),
-      make_row({.name = "abs", .doc = "|x|", .source = "IEEE 754-2019, 5.5.1", .type = magnitude_type}, Gather::map),
-      make_row({.name = "sign", .doc = "-1, 0 or 1; of a zero a zero of either sign", .source = "NumPy sign, StableHLO sign", .arithmetic = true}, Gather::map),
-      make_row({.name = "floor", .doc = "the largest integer <= x", .source = "IEEE 754-2019, 5.9", .arithmetic = true}, Gather::map),
-      make_row({.name = "ceil", .doc = "the smallest integer >= x", .source = "IEEE 754-2019, 5.9", .arithmetic = true}, Gather::map),
-      make_row({.name = "trunc", .doc = "the nearest integer towards 0", .source = "IEEE 754-2019, 5.9", .arithmetic = true}, Gather::map),
-      make_row({.name = "rint", .doc = "the nearest integer, ties to even", .source = "IEEE 754-2019, 5.9", .arithmetic = true}, Gather::map),
-      make_row({.name = "minimum", .doc = "minimum(x, y): NaN if either is; -0 < +0", .source = "IEEE 754-2019, 9.6", .operands = 2, .type = join_type}, Gather::map),
-      make_row({.name = "maximum", .doc = "maximum(x, y): NaN if either is; -0 < +0", .source = "IEEE 754-2019, 9.6", .operands = 2, .type = join_type}, Gather::map),
-      make_row({.name = "fmin", .doc = "fmin(x, y): drops NaN; of two zeros either", .source = "IEEE 754-2008, 5.3.1 minNum", .operands = 2, .type = join_type}, Gather::map),
-      make_row({.name = "fmax", .doc = "fmax(x, y): drops NaN; of two zeros either", .source = "IEEE 754-2008, 5.3.1 maxNum", .operands = 2, .type = join_type}, Gather::map),
-      make_row({.name = "clamp", .doc = "clamp(x, lo, hi): minimum(maximum(x, lo), hi)", .source = "NumPy clip", .operands = 3, .type = join_type}, Gather::map),
-      make_row({.name = "lt", .symbol = "<", .doc = "x < y; false for NaN", .source = compared, .operands = 2, .type = bool_type}, Gather::map),
-      make_row({.name = "le", .symbol = "<=", .doc = "x <= y; false for NaN", .source = compared, .operands = 2, .type = bool_type}, Gather::map),
-      make_row({.name = "gt", .symbol = ">", .doc = "x > y; false for NaN", .source = compared, .operands = 2, .type = bool_type}, Gather::map),
-      make_row({.name = "ge", .symbol = ">=", .doc = "x >= y; false for NaN", .source = compared, .operands = 2, .type = bool_type}, Gather::map),
-      make_row({.name = "eq", .symbol = "==", .doc = "x == y; false for NaN, -0 == +0", .source = compared, .operands = 2, .type = bool_type}, Gather::map),
-      make_row({.name = "ne", .symbol = "!=", .doc = "x != y; true for NaN, -0 == +0", .source = compared, .operands = 2, .type = bool_type}, Gather::map),
-      make_row({.name = "and", .symbol = "and", .doc = "x and y, for bools", .source = "logic", .operands = 2, .type = logic_type}, Gather::map),
-      make_row({.name = "or", .symbol = "or", .doc = "x or y, for bools", .source = "logic", .operands = 2, .type = logic_type}, Gather::map),
-      make_row({.name = "not", .symbol = "not", .doc = "not x, for bools", .source = "logic", .type = logic_type}, Gather::map),
-      make_row({.name = "where", .doc = "where(c, x, y): x where c, else y; reads only the branch taken", .source = "NumPy where", .operands = 3, .type = choice_type}, Gather::map),
+      map_row<Add>({.name = "add", .symbol = "+", .doc = "x + y", .source = ieee, .operands = 2, .type = arithmetic_type, .arithmetic = true}),
+      map_row<Sub>({.name = "sub", .symbol = "-", .doc = "x - y", .source = ieee, .operands = 2, .type = arithmetic_type, .arithmetic = true}),
+      map_row<Mul>({.name = "mul", .symbol = "*", .doc = "x * y; absent where an exact scalar parameter is 0", .source = ieee, .operands = 2,
+                    .type = arithmetic_type, .arithmetic = true, .product = true}),
+      map_row<Div>({.name = "div", .symbol = "/", .doc = "x / y", .source = ieee, .operands = 2, .arithmetic = true}),
+      map_row<Fma>({.name = "fma", .doc = "fma(x, y, z): x * y + z", .source = ieee, .operands = 3, .type = arithmetic_type, .arithmetic = true}),
+      map_row<Neg>({.name = "neg", .symbol = "-", .doc = "-x", .source = sign_bit, .type = negated_type}),
+      map_row<Abs>({.name = "abs", .doc = "|x|", .source = sign_bit, .type = magnitude_type}),
+      map_row<Sign>({.name = "sign", .doc = "sign(x): -1, 0 or 1; of a zero a zero of either sign", .source = "NumPy sign, StableHLO sign",
+                     .arithmetic = true}),
+      map_row<Minimum>({.name = "minimum", .doc = "minimum(x, y): NaN if either is; -0 < +0", .source = ordered, .operands = 2, .type = join_type}),
+      map_row<Maximum>({.name = "maximum", .doc = "maximum(x, y): NaN if either is; -0 < +0", .source = ordered, .operands = 2, .type = join_type}),
+      map_row<FMin>({.name = "fmin", .doc = "fmin(x, y): drops NaN; of two zeros either", .source = "IEEE 754-2008, 5.3.1 minNum",
+                     .operands = 2, .type = join_type}),
+      map_row<FMax>({.name = "fmax", .doc = "fmax(x, y): drops NaN; of two zeros either", .source = "IEEE 754-2008, 5.3.1 maxNum",
+                     .operands = 2, .type = join_type}),
+      map_row<Clamp>({.name = "clamp", .doc = "clamp(x, lo, hi): minimum(maximum(x, lo), hi)", .source = "NumPy clip", .operands = 3,
+                      .type = join_type}),
   };
   static const std::vector<const Op*> all = pointers(rows);
   return all;

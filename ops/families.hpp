@@ -7,7 +7,9 @@
 namespace erx::families {
 
 std::span<const Op* const> source();       // input, literal
-std::span<const Op* const> elementwise();  // + - * / comparisons, where, min and max of two ...
+std::span<const Op* const> elementwise();  // + - * /, abs, sign, min and max of two
+std::span<const Op* const> comparison();   // < <= == and or not, where
+std::span<const Op* const> integers();     // floor, rint, // and %
 std::span<const Op* const> functions();    // sqrt, exp ...
 std::span<const Op* const> rounding();     // round, any_of, within, acc
 std::span<const Op* const> reduce();       // max, min, any, all, prod

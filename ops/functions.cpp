@@ -1,28 +1,288 @@
-// Functions of one element, and powers.
+// Functions of one element, and powers. Each is monotone on its domain (sin and cos piece by piece); only the special values and
+// the signs of zeros differ.
+#include <cmath>
+
+#include "ops/arithmetic.hpp"
 #include "ops/families.hpp"
 #include "ops/row.hpp"
 
 namespace erx::families {
 
+namespace {
+
+/// What a function does outside the reals. `at_*`: the real it tends to, an infinity, or NaN.
+struct Tails {
+  double at_ninf, at_pinf;
+  bool odd = false;  // f(+-0) = +-0
+};
+constexpr double inf = f64::infinity, nan_value = std::numeric_limits<double>::quiet_NaN();
+
+template <class R>
+void at_infinity(SetBuilder<R>& r, bool possible, double value, Context c) {
+  if (!possible) return;
+  if (value != value) r.flag(has_nan);
+  else if (value - value != 0) r.flag(value > 0 ? has_pinf : has_ninf);
+  else {
+    r.real(R::exact(value, c));
+    r.zeros(value == 0, false);
+  }
+}
+
+/// Increasing on all reals.
+template <class F>
+struct Increasing {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes&, Context c) {
+    const Set<R>& a = x[0];
+    const Parts p = parts(a);
+    SetBuilder<R> r;
+    r.flag(a.flags & (has_nan | undecided));
+    if (a.has_reals()) {
+      R lo = F::template at<R>(a.lo);
+      R hi = a.is_point ? lo : F::template at<R>(a.hi);
+      r.reals(std::move(lo), std::move(hi), a.is_point);
+      if (F::tails.odd) r.zeros(p.pz, p.nz);
+    }
+    at_infinity(r, p.ninf, F::tails.at_ninf, c);
+    at_infinity(r, p.pinf, F::tails.at_pinf, c);
+    return r.finish(a.is_point);
+  }
+};
+
+/// The part of x at and above `least`, and whether x may be below it, or at it.
+template <class R>
+struct Domain {
+  bool below = false, at = false, inside = false, unsure = false;
+  R lo{}, hi{};
+
+  Domain(const Set<R>& x, double least, Context c) {
+    if (!x.has_reals()) return;
+    const R edge = R::exact(least, c);
+    const Comparison low = compare(x.lo, edge), high = compare(x.hi, edge);
+    below = low == Comparison::less || low == Comparison::unknown;
+    inside = high == Comparison::greater || high == Comparison::unknown;
+    at = low != Comparison::greater && high != Comparison::less;
+    unsure = low == Comparison::unknown || high == Comparison::unknown;
+    lo = below ? max_of(x.lo, edge) : x.lo;
+    hi = high == Comparison::unknown ? max_of(x.hi, edge) : x.hi;
+  }
+};
+
+/// log and its kin: a pole at the edge of the domain.
+template <class F>
+struct Logarithm {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes&, Context c) {
+    const Set<R>& a = x[0];
+    const Parts p = parts(a);
+    const Domain<R> d(a, F::edge, c);
+    const bool at_edge = d.at && (F::edge != 0 || p.zero());
+    SetBuilder<R> r;
+    r.flag(a.flags & (has_nan | has_pinf | undecided));
+    r.flag(has_nan, d.below || p.ninf);
+    r.flag(has_ninf, at_edge);
+    // an enclosure that only touches the edge from above, where the edge itself is impossible, is no doubt
+    r.flag(undecided, d.unsure && (d.below || at_edge));
+    if (d.inside) {
+      R lo = F::template at<R>(d.lo);
+      R hi = a.is_point ? lo : F::template at<R>(d.hi);
+      r.reals(std::move(lo), std::move(hi), a.is_point);
+      if (F::edge == 0) r.zeros(true, false);  // log(1) is +0
+      else r.zeros(p.pz, p.nz);
+    }
+    return r.finish(a.is_point);
+  }
+};
+
+struct Sqrt {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes&, Context c) {
+    const Set<R>& a = x[0];
+    const Parts p = parts(a);
+    const Domain<R> d(a, 0, c);
+    SetBuilder<R> r;
+    r.flag(a.flags & (has_nan | has_pinf | undecided));
+    r.flag(has_nan, d.below || p.ninf);
+    r.flag(undecided, d.unsure && d.below);
+    if (d.inside || d.at) {
+      R lo = sqrt_of(d.lo);
+      R hi = a.is_point ? lo : sqrt_of(d.hi);
+      r.reals(std::move(lo), std::move(hi), a.is_point);
+      r.zeros(p.pz, p.nz);
+    }
+    return r.finish(a.is_point);
+  }
+};
+
+struct Rsqrt {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes&, Context c) {
+    const Set<R>& a = x[0];
+    const Parts p = parts(a);
+    const Domain<R> d(a, 0, c);
+    SetBuilder<R> r;
+    r.flag(a.flags & (has_nan | undecided));
+    r.flag(has_nan, d.below || p.ninf);
+    r.flag(has_pinf, p.pz);
+    r.flag(has_ninf, p.nz);
+    r.flag(undecided, d.unsure && (d.below || p.zero()));
+    if (d.inside) {
+      R lo = rsqrt_of(d.hi);
+      R hi = a.is_point ? lo : rsqrt_of(d.lo);
+      r.reals(std::move(lo), std::move(hi), a.is_point);
+    }
+    at_infinity(r, p.pinf, 0, c);
+    return r.finish(a.is_point);
+  }
+};
+
+/// sin and cos: monotone between their turning points pi * (k - shift), k an integer.
+template <class F>
+struct Wave {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes&, Context c) {
+    const Set<R>& a = x[0];
+    const Parts p = parts(a);
+    SetBuilder<R> r;
+    r.flag(a.flags & (has_nan | undecided));
+    r.flag(has_nan, p.infinite());
+    if (a.has_reals()) {
+      if (a.is_point) r.real(F::template at<R>(a.lo));
+      else range(a, r, c);
+      // no zero of these is rational but sin 0; the enclosure of another value may reach 0
+      const bool other = !a.is_point || p.unsure || !(p.zero() && !p.neg && !p.pos);
+      if (F::shift == 0) r.zeros(true, true);
+      else r.zeros(p.pz || other, p.nz || other);
+    }
+    return r.finish(a.is_point);
+  }
+
+ private:
+  template <class R>
+  static void range(const Set<R>& a, SetBuilder<R>& r, Context c) {
+    const double first = lower(a.lo), last = upper(a.hi);
+    const R one = R::exact(1, c), minus_one = R::exact(-1, c);
+    if (!(last - first < 7)) return r.reals(minus_one, one, false);
+    const double from = half_turns(first, F::shift), to = half_turns(last, F::shift);
+    if (half_turns(upper(a.lo), F::shift) != from || half_turns(lower(a.hi), F::shift) != to || to - from > 2)
+      return r.reals(minus_one, one, false);  // an end beside a turning point
+    const R u = F::template at<R>(a.lo), v = F::template at<R>(a.hi);
+    R lo = min_of(u, v), hi = max_of(u, v);
+    for (double k = from + 1; k <= to; ++k) {  // turning points inside: cos has its maxima at even k, sin at odd k
+      if ((std::fmod(k, 2) == 0) == (F::shift == 0)) hi = one;
+      else lo = minus_one;
+    }
+    r.reals(std::move(lo), std::move(hi), false);
+  }
+};
+
+#define ERX_FUNCTION(Name, function)                          \
+  struct Name {                                               \
+    template <class R>                                        \
+    static R at(const R& x) {                                 \
+      return function(x);                                     \
+    }
+ERX_FUNCTION(ExpOf, exp_of) static constexpr Tails tails{0, inf}; };
+ERX_FUNCTION(Exp2Of, exp2_of) static constexpr Tails tails{0, inf}; };
+ERX_FUNCTION(Expm1Of, expm1_of) static constexpr Tails tails{-1, inf, true}; };
+ERX_FUNCTION(TanhOf, tanh_of) static constexpr Tails tails{-1, 1, true}; };
+ERX_FUNCTION(ErfOf, erf_of) static constexpr Tails tails{-1, 1, true}; };
+ERX_FUNCTION(SigmoidOf, sigmoid_of) static constexpr Tails tails{0, 1}; };
+ERX_FUNCTION(LogOf, log_of) static constexpr double edge = 0; };
+ERX_FUNCTION(Log2Of, log2_of) static constexpr double edge = 0; };
+ERX_FUNCTION(Log10Of, log10_of) static constexpr double edge = 0; };
+ERX_FUNCTION(Log1pOf, log1p_of) static constexpr double edge = -1; };
+ERX_FUNCTION(SinOf, sin_of) static constexpr double shift = 0.5; };
+ERX_FUNCTION(CosOf, cos_of) static constexpr double shift = 0; };
+#undef ERX_FUNCTION
+
+/// x ** n for an integer n; for another exponent where x > 0.
+struct Pow {
+  template <class R>
+  static Set<R> of(Operands<R> x, const Attributes& attributes, Context c) {
+    const Set<R>& y = x[1];
+    if (y.is_point && y.has_reals() && !y.may_be(has_nan | any_infinity) && is_exact(y.lo) && lower(y.lo) == upper(y.lo) &&
+        std::fabs(lower(y.lo)) < 0x1p62 && std::trunc(lower(y.lo)) == lower(y.lo)) {
+      const long n = static_cast<long>(lower(y.lo));
+      if (n == 0) return exactly<R>(1, c);  // also of NaN
+      const Set<R> power = integer(x[0], n < 0 ? -n : n, c);
+      if (n > 0) return power;
+      if (x[0].is_point && x[0].has_reals() && !may_be_zero(x[0].lo)) {  // one operation, not two
+        Set<R> direct = power;
+        direct.lo = direct.hi = pow_of(x[0].lo, n);
+        return direct;
+      }
+      const std::array<Set<R>, 2> quotient = {exactly<R>(1, c), power};
+      return Div::of<R>(quotient, attributes, c);
+    }
+    const Parts p = parts(x[0]), q = parts(y);
+    SetBuilder<R> r;
+    r.flag(undecided_of(x));
+    if (!p.nan && !p.infinite() && !p.neg && !p.zero() && p.pos && !q.nan && !q.infinite() && y.has_reals()) {
+      if (all_points(x)) {
+        r.real(pow_of(x[0].lo, y.lo));
+      } else {
+        const R s = pow_of(x[0].lo, y.lo), t = pow_of(x[0].lo, y.hi), u = pow_of(x[0].hi, y.lo), v = pow_of(x[0].hi, y.hi);
+        r.reals(min_of(min_of(s, t), min_of(u, v)), max_of(max_of(s, t), max_of(u, v)), false);
+      }
+      return r.finish(all_points(x));
+    }
+    // NaN below 0, poles at 0: nothing is said here
+    r.flag(has_nan | any_infinity | undecided);
+    const R everything = R::between(-inf, inf, c);
+    r.reals(everything, everything, false);
+    r.zeros(true, true);
+    return r.finish(all_points(x));
+  }
+
+ private:
+  template <class R>
+  static Set<R> integer(const Set<R>& x, long n, Context c) {
+    const Parts p = parts(x);
+    const bool odd = n % 2 != 0;
+    SetBuilder<R> r;
+    r.flag(x.flags & (has_nan | undecided));
+    r.flag(has_pinf, p.pinf || (p.ninf && !odd));
+    r.flag(has_ninf, p.ninf && odd);
+    if (x.has_reals()) {
+      if (x.is_point) {
+        r.real(pow_of(x.lo, n));
+      } else if (odd) {
+        r.reals(pow_of(x.lo, n), pow_of(x.hi, n), false);
+      } else {
+        const R u = pow_of(x.lo, n), v = pow_of(x.hi, n), zero = R::exact(0, c);
+        const bool crosses = may_be_below_zero(x.lo) && may_be_above_zero(x.hi);
+        const bool surely = !may_be_above_zero(x.lo) && !may_be_below_zero(x.hi);
+        r.reals(!crosses ? min_of(u, v) : surely ? zero : either(min_of(u, v), zero), max_of(u, v), false);
+      }
+      r.zeros(p.pz || (p.nz && !odd), p.nz && odd);
+    }
+    return r.finish(x.is_point);
+  }
+};
+
+}  // namespace
+
 std::span<const Op* const> functions() {
   constexpr std::string_view ieee = "IEEE 754-2019, 9.2";
   static const Op rows[] = {
-      make_row({.name = "sqrt", .doc = "square root; NaN below 0", .source = "IEEE 754-2019, 5.4.1", .rational = false, .function = true}, Gather::map),
-      make_row({.name = "rsqrt", .doc = "1 / sqrt(x)", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "exp", .doc = "e to the x", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "exp2", .doc = "2 to the x", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "expm1", .doc = "exp(x) - 1", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "log", .doc = "natural logarithm; -inf at 0, NaN below", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "log2", .doc = "logarithm to base 2", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "log10", .doc = "logarithm to base 10", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "log1p", .doc = "log(1 + x)", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "sin", .doc = "sine of x in radians", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "cos", .doc = "cosine of x in radians", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "tanh", .doc = "hyperbolic tangent", .source = ieee, .rational = false, .function = true}, Gather::map),
-      make_row({.name = "erf", .doc = "error function", .source = "C 7.12.8.1", .rational = false, .function = true}, Gather::map),
-      make_row({.name = "sigmoid", .doc = "1 / (1 + exp(-x))", .source = "StableHLO logistic", .rational = false, .function = true}, Gather::map),
-      make_row({.name = "pow", .symbol = "**", .doc = "x ** n, n an integer (any real where x > 0)", .source = ieee, .operands = 2, .rational = false,
-                .arithmetic = true}, Gather::map),
+      map_row<Sqrt>({.name = "sqrt", .doc = "sqrt(x): square root; NaN below 0", .source = "IEEE 754-2019, 5.4.1", .rational = false, .function = true}),
+      map_row<Rsqrt>({.name = "rsqrt", .doc = "rsqrt(x): 1 / sqrt(x)", .source = ieee, .rational = false, .function = true}),
+      map_row<Increasing<ExpOf>>({.name = "exp", .doc = "exp(x): e to the x", .source = ieee, .rational = false, .function = true}),
+      map_row<Increasing<Exp2Of>>({.name = "exp2", .doc = "exp2(x): 2 to the x", .source = ieee, .rational = false, .function = true}),
+      map_row<Increasing<Expm1Of>>({.name = "expm1", .doc = "expm1(x): exp(x) - 1", .source = ieee, .rational = false, .function = true}),
+      map_row<Logarithm<LogOf>>({.name = "log", .doc = "log(x): natural logarithm; -inf at 0, NaN below", .source = ieee, .rational = false, .function = true}),
+      map_row<Logarithm<Log2Of>>({.name = "log2", .doc = "log2(x): logarithm to base 2", .source = ieee, .rational = false, .function = true}),
+      map_row<Logarithm<Log10Of>>({.name = "log10", .doc = "log10(x): logarithm to base 10", .source = ieee, .rational = false, .function = true}),
+      map_row<Logarithm<Log1pOf>>({.name = "log1p", .doc = "log1p(x): log(1 + x)", .source = ieee, .rational = false, .function = true}),
+      map_row<Wave<SinOf>>({.name = "sin", .doc = "sin(x): sine of x in radians", .source = ieee, .rational = false, .function = true}),
+      map_row<Wave<CosOf>>({.name = "cos", .doc = "cos(x): cosine of x in radians", .source = ieee, .rational = false, .function = true}),
+      map_row<Increasing<TanhOf>>({.name = "tanh", .doc = "tanh(x): hyperbolic tangent", .source = ieee, .rational = false, .function = true}),
+      map_row<Increasing<ErfOf>>({.name = "erf", .doc = "erf(x): error function", .source = "C 7.12.8.1", .rational = false, .function = true}),
+      map_row<Increasing<SigmoidOf>>({.name = "sigmoid", .doc = "sigmoid(x): 1 / (1 + exp(-x))", .source = "StableHLO logistic", .rational = false,
+                                      .function = true}),
+      map_row<Pow>({.name = "pow", .symbol = "**", .doc = "x ** n: n an integer, or any real where x > 0", .source = ieee, .operands = 2,
+                    .rational = false, .arithmetic = true}),
   };
   static const std::vector<const Op*> all = pointers(rows);
   return all;

@@ -36,7 +36,7 @@ Op make_row(const Row& r, Gather gather) {
 std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> rows = [] {
     std::vector<const Op*> all;
-    for (auto family : {families::source(), families::elementwise(), families::functions(), families::rounding(), families::reduce(),
+    for (auto family : {families::source(), families::elementwise(), families::comparison(), families::integers(), families::functions(), families::rounding(), families::reduce(),
                         families::sum(), families::linalg(), families::layout()})
       all.insert(all.end(), family.begin(), family.end());
     return all;

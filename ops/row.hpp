@@ -1,8 +1,9 @@
 // How a row is written: its fields by name, and one formula type.
 //   struct Add { template <class R> static Set<R> of(std::span<const Set<R>> x, const Attributes&, Context) {...} };
-//   const Op add = map_row<Add>({.name = "add", .symbol = "+", .doc = "x + y", .source = "IEEE 754-2019, 5.4.1", .operands = 2});
-// A row without a doc, a source or a rule of types does not compile into a table: row() throws Bug at start-up of the tests.
+//   const Op add = map_row<Add>({.name = "add", .symbol = "+", .doc = "x + y", .source = "IEEE 754", .operands = 2});
+// A row without a name, a doc line or a source is a Bug at the first use of the table.
 #pragma once
+#include "ops/bulk.hpp"
 #include "ops/op.hpp"
 #include "ops/rules.hpp"
 
@@ -27,6 +28,15 @@ struct Row {
 };
 
 Op make_row(const Row&, Gather);
+
+/// A row whose one formula serves every number type, and tiles. A row without one does not compile.
+template <class F>
+Op map_row(const Row& r, Gather gather = Gather::map) {
+  Op op = make_row(r, gather);
+  op.map = {&F::template of<F64>, &F::template of<Big>, &F::template of<Exact>};
+  op.bulk = &bulk_formula<F>;
+  return op;
+}
 
 template <std::size_t N>
 std::vector<const Op*> pointers(const Op (&rows)[N]) {

@@ -75,7 +75,7 @@ std::uint8_t undecided_of(std::span<const Set<R>> operands) {
 
 /// A result in the making.
 template <class R>
-class Result {
+class SetBuilder {
  public:
   void flag(std::uint8_t flags, bool condition = true) {
     if (condition) flags_ |= flags;

@@ -1,0 +1,54 @@
+// The formula of a row over tiles: element by element, from the same template as the other tiers.
+//   op.bulk = &bulk_formula<Add>;
+#pragma once
+#include <array>
+#include <span>
+#include <vector>
+
+#include "ops/num/f64.hpp"
+#include "ops/op.hpp"
+
+namespace erx {
+
+inline Set<F64> read(const Tile& t, std::size_t i) {
+  if (t.scalar) i = 0;
+  Set<F64> s;
+  s.flags = t.plain ? 0 : t.flags[i];
+  s.lo = {t.lo_d[i], t.lo_u[i]};
+  s.is_point = t.is_point;
+  s.hi = t.is_point ? s.lo : F64{t.hi_d[i], t.hi_u[i]};
+  return s;
+}
+
+inline void write(const Tile& t, std::size_t i, const Set<F64>& s) {
+  t.flags[i] = s.flags;
+  t.lo_d[i] = s.lo.d;
+  t.lo_u[i] = s.lo.u;
+  if (t.is_point) {
+    if (!s.is_point) throw Bug("a set of several values where one was expected");
+    return;
+  }
+  t.hi_d[i] = s.hi.d;
+  t.hi_u[i] = s.hi.u;
+}
+
+/// A formula with a whole-tile path says so: `static bool tile(operands, out, n, attributes)`, false if it does not apply.
+template <class F>
+concept HasTilePath = requires(std::span<const Tile> x, const Tile& out, const Attributes& a) {
+  { F::tile(x, out, std::size_t{}, a) } -> std::same_as<bool>;
+};
+
+template <class F>
+void bulk_formula(std::span<const Tile> operands, const Tile& out, std::size_t n, const Attributes& attributes) {
+  if constexpr (HasTilePath<F>)
+    if (F::tile(operands, out, n, attributes)) return;
+  std::array<Set<F64>, 4> few;
+  std::vector<Set<F64>> many(operands.size() > few.size() ? operands.size() : 0);
+  const std::span<Set<F64>> x = many.empty() ? std::span(few).first(operands.size()) : std::span(many);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < operands.size(); ++k) x[k] = read(operands[k], i);
+    write(out, i, F::template of<F64>(x, attributes, Context{}));
+  }
+}
+
+}  // namespace erx
