@@ -44,6 +44,7 @@ std::string to_json(const Report& report) {
          {"results", Json::array()},
          {"decided", {{"bulk", report.counters.bulk}, {"big", report.counters.big}, {"exact", report.counters.exact}, {"open", report.counters.open}}},
          {"seconds", report.seconds}};
+  if (!report.run.empty()) j["choice"] = report.run;
   for (const auto& r : report.results) j["results"].push_back(result(r));
   // Names may hold any bytes; a report is always valid UTF-8.
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "eval/number_text.hpp"
@@ -43,6 +44,22 @@ std::string reason(double x, const Format& f) {
   if (x < 0 && !f.has_sign) return lacks("negative values");
   return is_value(f, x) ? "" : ", which is no " + f.name + " value (" + nearest_value(x, f) + ")";
 }
+
+// Ordinary values of f, told by their bits; the rest is decided by `reason`.
+class Ordinary {
+ public:
+  explicit Ordinary(const Format& f)
+      : smallest_(f.min_normal()), largest_(f.max_finite()), low_bits_((std::uint64_t{1} << (52 - f.fraction_bits)) - 1), has_sign_(f.has_sign) {}
+  bool operator()(double x) const {
+    const double magnitude = std::fabs(x);
+    return magnitude >= smallest_ && magnitude <= largest_ && (has_sign_ || x > 0) && (std::bit_cast<std::uint64_t>(x) & low_bits_) == 0;
+  }
+
+ private:
+  double smallest_, largest_;
+  std::uint64_t low_bits_;
+  bool has_sign_;
+};
 
 struct Range {
   Wide lo, hi;
@@ -107,6 +124,7 @@ std::optional<Misfit> misfit(const Tensor& t, const Type& declared) {
   if (t.storage == Storage::rational) return rational_misfit(t, declared);
   if (!t.type.is_real() && contains(declared, t.type)) return {};
   if (is_wide_integer(t)) return wide_misfit(t, declared);
+  const auto ordinary = declared.is_floating() ? std::optional<Ordinary>(declared.format) : std::nullopt;
   std::array<double, 1024> tile;
   const std::int64_t n = t.size();
   for (std::int64_t first = 0; first < n; first += static_cast<std::int64_t>(tile.size())) {
@@ -114,6 +132,7 @@ std::optional<Misfit> misfit(const Tensor& t, const Type& declared) {
     t.decode(first, count, tile.data());
     for (std::int64_t i = 0; i < count; ++i) {
       const double x = tile[static_cast<std::size_t>(i)];
+      if (ordinary && (*ordinary)(x)) continue;
       const std::string why = declared.is_integer() ? reason(x, declared) : reason(x, declared.format);
       if (!why.empty()) return Misfit{first + i, "is " + number_text(x) + why};
     }
