@@ -1,5 +1,6 @@
 // The nodes that round, and the nodes whose value is a set.
 #include "ops/families.hpp"
+#include "ops/round_set.hpp"
 #include "ops/row.hpp"
 
 namespace erx::families {
@@ -8,33 +9,63 @@ namespace {
 
 bool always(const Attributes&) { return true; }
 
-bool rounds_freely(const Attributes& a) {
-  return a.rounding.mode == Mode::sr || a.rounding.mode == Mode::faithful || a.rounding.flush == Flush::free;
-}
-
 bool adds_freely(const Attributes& a) {
   const auto ordered = [](OrderKind k) { return k == OrderKind::seq || k == OrderKind::rseq || k == OrderKind::pairwise; };
   const bool one_order = ordered(a.order.kind) || (a.order.kind == OrderKind::blocked && ordered(a.order.inner) && ordered(a.order.outer));
-  return !one_order || a.contraction == Contraction::free || rounds_freely(a);
+  return !one_order || a.contraction == Contraction::free || rounds_freely(a.rounding);
 }
 
 Shape one_shape(std::span<const Shape> shapes, const Attributes&) { return shapes[0]; }
+
+struct Round {
+  template <class R>
+  static Set<R> of(std::span<const Set<R>> x, const Attributes& a, Context c) {
+    return round_set(x[0], *a.format, a.rounding, c);
+  }
+  static bool freedom(const Attributes& a) { return rounds_freely(a.rounding); }
+};
+
+struct AnyOf {
+  template <class R>
+  static Set<R> of(std::span<const Set<R>> x, const Attributes&, Context) {
+    if (x.size() == 1) return x[0];
+    SetBuilder<R> r;
+    for (const Set<R>& s : x) {
+      r.flag(s.flags & (has_nan | any_infinity | undecided));
+      r.reals_of(s);
+      const Parts p = parts(s);
+      r.zeros(p.pz, p.nz);
+    }
+    return r.finish(false);
+  }
+};
+
+/// The operand is one exact operation; its result may be off by what one rounding to nearest at precision F or better does
+/// (ulp = 0), or by `ulp` ulps of F.
+struct Within {
+  template <class R>
+  static Set<R> of(std::span<const Set<R>> x, const Attributes& a, Context c) {
+    return widen(x[0], a, c);
+  }
+};
 
 }  // namespace
 
 std::span<const Op* const> rounding() {
   constexpr std::string_view numerics = "erx, docs: the rules that make every set sound";
   static const Op rows[] = {
-      make_row({.name = "round", .doc = "round<F, mode, overflow, ftz>(x): one rounding into the format F", .source = "IEEE 754-2019, 4.3 and 7.4",
-                .type = rules::format_type, .freedom = rounds_freely}, Gather::map),
-      make_row({.name = "any_of", .doc = "any_of(x, y, ...): per element one of the alternatives", .source = numerics, .operands = 1,
-                .operands_max = -1, .type = rules::join_type, .freedom = always}, Gather::map),
-      make_row({.name = "within", .doc = "within<F>(op(...)): one operation at precision F or better, a function within ulp=", .source = numerics,
-                .freedom = always}, Gather::map),
+      map_row<Round>({.name = "round", .doc = "round<F, mode, overflow, ftz>(x): one rounding into the format F",
+                      .source = "IEEE 754-2019, 4.3 and 7.4", .type = rules::format_type, .freedom = Round::freedom}),
+      map_row<AnyOf>({.name = "any_of", .doc = "any_of(x, y, ...): per element one of the alternatives", .source = numerics, .operands = 1,
+                      .operands_max = -1, .type = rules::join_type, .freedom = always}),
+      map_row<Within>({.name = "within", .doc = "within<F>(op(...)): one operation at precision F or better, a function within ulp=",
+                       .source = numerics, .freedom = always}),
       make_row({.name = "acc", .doc = "acc<F, order, fma=, ftz=>(e): the sum e in the arithmetic of F, in some order", .source = numerics,
-                .type = rules::format_type, .shape = one_shape, .freedom = adds_freely}, Gather::accumulate),
-      make_row({.name = "within_sum", .symbol = "within", .doc = "within<F>(sum): a sum at precision F or better, in any order", .source = numerics,
-                .shape = one_shape, .freedom = always}, Gather::accumulate),
+                .type = rules::format_type, .shape = one_shape, .freedom = adds_freely},
+               Gather::accumulate),
+      make_row({.name = "within_sum", .symbol = "within", .doc = "within<F>(sum): a sum at precision F or better, in any order",
+                .source = numerics, .shape = one_shape, .freedom = always},
+               Gather::accumulate),
   };
   static const std::vector<const Op*> all = pointers(rows);
   return all;

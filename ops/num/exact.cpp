@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/num/chopped.hpp"
+
 namespace erx {
 
 struct Exact::Value {
@@ -87,22 +89,9 @@ Chopped chopped(const mpq_class& x) {
   return c;
 }
 
-/// Towards 0, or away from 0.
-double magnitude(const Chopped& c, bool away) {
-  if (c.significand == 0) return 0;
-  if (c.exponent > 1023) return away ? infinity : std::numeric_limits<double>::max();
-  const int kept = c.exponent >= -1022 ? 53 : 53 - (-1022 - c.exponent);  // bits that fit
-  if (kept <= 0) return away ? 0x1p-1074 : 0;
-  const std::uint64_t top = c.significand >> (64 - kept);
-  const bool cut = c.sticky || (top << (64 - kept)) != c.significand;
-  return std::ldexp(static_cast<double>(top + (cut && away)), c.exponent - kept + 1);
-}
-
 double bound(const Exact& x, bool up) {
   if (!x.is_known()) return up ? infinity : -infinity;
-  const Chopped c = chopped(q(x));
-  const double m = magnitude(c, c.negative != up);
-  return c.negative ? -m : m;
+  return up ? upper_of(chopped(q(x))) : lower_of(chopped(q(x)));
 }
 
 /// x^(1/n), if that is rational.

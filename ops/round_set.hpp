@@ -1,0 +1,124 @@
+// Rounding a set into a format, and widening it by what an unspecified implementation may do.
+// A rounding is monotone where it does not overflow: an end inside the range is rounded, an end past it becomes the largest finite
+// value and adds what overflow gives. An enclosure whose two sides round differently stays one, between the two rounded values.
+// bound: round_set of a point is one value or undecided; source: IEEE 754-2019 4.3, 7.4; 2-numerics.md sections 1, 8, 9.
+//   round_set(Set<F64>::point(F64::exact(1.00390625)), *find_format("bf16"), {}, {})   {1.0}
+#pragma once
+#include <cmath>
+#include <limits>
+
+#include "ir/format.hpp"
+#include "ops/set_rules.hpp"
+
+namespace erx {
+
+/// Does a rounding leave a choice? Under ftz a result that rounds up to the smallest normal may be flushed or not.
+inline bool rounds_freely(const Rounding& r) {
+  return r.mode == Mode::sr || r.mode == Mode::faithful || r.flush != Flush::no;
+}
+
+/// One real, rounded: the finite values it may become, and what overflow gives.
+struct Rounded {
+  double low = 0, high = 0;
+  bool over = false;          // surely
+  bool positive = false;      // the side of the overflow
+  std::uint8_t special = 0;   // of the overflow; 0 where that saturates
+};
+
+Rounded round_real(const Chopped& x, const Format&, const Rounding&);
+
+/// A real whose lower (upper) bound is 0 but which is not 0: beyond every format's smallest value.
+inline Chopped next_to_zero(Chopped x, bool negative) {
+  if (x.significand == 0) x = {negative, std::uint64_t{1} << 63, -(1 << 20), true};
+  return x;
+}
+
+template <class R>
+Set<R> round_set(const Set<R>& x, const Format& format, const Rounding& rounding, Context c) {
+  const Parts p = parts(x);
+  SetBuilder<R> r;
+  r.flag(x.flags & (has_nan | undecided));
+  for (bool negative : {false, true}) {
+    if (!(negative ? p.ninf : p.pinf)) continue;
+    const double v = round_infinity(negative, format, rounding);
+    if (std::isfinite(v)) r.real(R::exact(v, c));
+    else r.flag(std::isnan(v) ? has_nan : v > 0 ? has_pinf : has_ninf);
+  }
+  const bool single = x.is_point && !rounds_freely(rounding);
+  if (x.has_reals()) {
+    Chopped sides[4] = {chop_lower(x.lo), chop_upper(x.lo), chop_lower(x.hi), chop_upper(x.hi)};
+    if (!p.zero()) {  // a bound of 0 is not reached
+      const bool point = x.is_point;
+      if (!(point && is_exact(x.lo))) {
+        sides[0] = next_to_zero(sides[0], false);
+        sides[1] = next_to_zero(sides[1], !is_exact(x.lo));
+        sides[2] = next_to_zero(sides[2], is_exact(x.hi));
+        sides[3] = next_to_zero(sides[3], true);
+      }
+    }
+    Rounded ends[4];
+    bool all_over = true;
+    std::uint8_t special = 0;
+    for (int k = 0; k < 4; ++k) {
+      ends[k] = k > 1 && x.is_point ? ends[k - 2] : round_real(sides[k], format, rounding);
+      special |= ends[k].special;
+      all_over = all_over && ends[k].over && ends[k].special && ends[k].positive == ends[0].positive;
+    }
+    r.flag(special);
+    // whether an end overflows is not told by its enclosure
+    for (int k : {0, 2})
+      r.flag(undecided, ends[k].special != ends[k + 1].special || (ends[k].special && ends[k].positive != ends[k + 1].positive));
+    if (!all_over) {
+      const R lo = R::between(ends[0].low, ends[1].low, c);
+      const R hi = R::between(ends[2].high, ends[3].high, c);
+      r.reals(lo, hi, single);
+      const bool minus = p.nz || p.neg, plus = p.pz || p.pos;
+      const bool signs = format.has_negative_zero();
+      r.zeros(plus || (minus && !signs), minus && signs);
+    }
+  }
+  Set<R> rounded = r.finish(x.is_point && !rounds_freely(rounding));
+  // 0 of either sign, from a single value that is not known to be on one side of 0
+  if (single && p.neg && p.pos && rounded.has_reals() && (rounded.flags & any_zero) == any_zero) rounded.flags |= undecided;
+  return rounded;
+}
+
+/// What an implementation may return in place of the exact result x of one operation: see the row `within`.
+template <class R>
+Set<R> widen(const Set<R>& x, const Attributes& attributes, Context c) {
+  const Format& format = *attributes.format;
+  const Parts p = parts(x);
+  SetBuilder<R> r;
+  r.flag(x.flags & (has_nan | any_infinity | undecided));
+  if (!x.has_reals()) return r.finish(false);
+  const auto is_kept = [&](const R& end) {  // every rounding to nearest at this precision or better keeps a value of the format
+    return attributes.ulp == 0 && is_exact(end) && lower(end) == upper(end) && is_value(format, lower(end));
+  };
+  // |x| u + eta / 2; or ulps of the largest magnitude
+  const auto radius = [&](const R& end) -> R {
+    if (attributes.ulp == 0)
+      return add(mul(abs_of(end), R::exact(format.unit_roundoff(), c)), mul(R::exact(format.min_positive(), c), R::exact(0.5, c)));
+    const double largest = std::fmax(std::fabs(lower(x.lo)), std::fabs(upper(x.hi)));
+    if (!(largest <= std::numeric_limits<double>::max())) return R::between(0, f64::infinity, c);
+    const int e = largest == 0 ? format.emin() : std::max(std::ilogb(largest), format.emin());
+    const double ulp = std::fmax(std::ldexp(1.0, e - format.fraction_bits), format.min_positive());
+    return mul(R::exact(ulp, c), R::exact(attributes.ulp, c));
+  };
+  R lo = is_kept(x.lo) ? x.lo : sub(x.lo, radius(x.lo));
+  R hi = is_kept(x.hi) ? x.hi : add(x.hi, radius(x.hi));
+  // A wider format may have no overflow where F has one: the finite values stay
+  const Rounding nearest{};
+  for (const Rounded& end : {round_real(chop_lower(lo), format, nearest), round_real(chop_upper(hi), format, nearest)}) r.flag(end.special);
+  bool flushed = false;
+  if (attributes.rounding.flush != Flush::no) {
+    const double nu = format.min_normal();
+    flushed = lower(lo) < nu && upper(hi) > -nu;
+  }
+  r.reals(std::move(lo), std::move(hi), false);
+  if (flushed) r.real(R::exact(0, c));
+  const bool minus = p.nz || p.neg, plus = p.pz || p.pos;
+  r.zeros(plus || flushed || attributes.ulp != 0, minus || flushed || attributes.ulp != 0);
+  return r.finish(false);
+}
+
+}  // namespace erx
