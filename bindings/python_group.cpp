@@ -33,11 +33,13 @@ void take(Hull& hull, std::size_t i, double lo, double hi, std::uint8_t flags) {
   if (!(flags & no_reals)) hull.flags[i] &= static_cast<std::uint8_t>(~no_reals);
 }
 
-Hull hull_of(const SetTensor& set) {
-  const auto n = static_cast<std::size_t>(set.size());
+Hull hull_of(Evaluation& evaluation, std::size_t result) {
+  const auto n = static_cast<std::size_t>(evaluation.result(result).size());
   Hull hull{std::vector<double>(n, infinity), std::vector<double>(n, -infinity), std::vector<std::uint8_t>(n, no_reals)};
-  for (const Plane& plane : set.planes) {
-    for (std::size_t i = 0; i < n; ++i) take(hull, i, plane.lo()[i], plane.hi()[i], plane.flags ? (*plane.flags)[i] : 0);
+  for (std::size_t run = 0; run < evaluation.runs(); ++run) {  // one for each assignment of the labelled choices
+    for (const Plane& plane : evaluation.result(result, {}, run).planes) {
+      for (std::size_t i = 0; i < n; ++i) take(hull, i, plane.lo()[i], plane.hi()[i], plane.flags ? (*plane.flags)[i] : 0);
+    }
   }
   for (std::size_t i = 0; i < n; ++i) {
     const bool nan_only = (hull.flags[i] & no_reals) && !(hull.flags[i] & any_infinity);
@@ -133,7 +135,7 @@ py::tuple Group::hull(std::size_t i) {
     const SetTensor& set = evaluation.result(i);
     extents = set.extents;
     type = set.type;
-    return hull_of(set);
+    return hull_of(evaluation, i);
   });
   const auto ends = [&](const std::vector<double>& values) -> py::array {
     if (type.is_integer()) return to_array<std::int64_t>(values, extents);

@@ -119,13 +119,13 @@ class Result:
 
     def covers(self, out: object, compute: object = None, *, where: object = None, signed_zero: bool = False) -> np.ndarray:
         """For each element of `out`: is it allowed? `compute` is the format that `within` computes in, instead of its own."""
-        return self._group.covers(self._index, _output(out, self), _mask(where, self.shape), signed_zero, _kind(compute))
+        return self._group.covers(self._index, _output(out, self), _mask(where), signed_zero, _kind(compute))
 
     def check(self, out: object, compute: object = None, *, where: object = None, signed_zero: bool = False,
               show: int = 5) -> Report:
         """A report that counts, lists and explains the elements that are not allowed."""
         group = self._group if len(self._group.names) == 1 else self._group.part(self._index)
-        return Report(group.check([_output(out, self)], _mask(where, self.shape), signed_zero, show, _kind(compute)))
+        return Report(group.check([_output(out, self)], _mask(where), signed_zero, show, _kind(compute)))
 
     def _view(self, piece: _erx.Piece) -> Result:
         return result_of(piece, self._group.declared(self._index))
@@ -219,12 +219,8 @@ class Results(tuple):
         """One report for all results; one output for each."""
         if len(outs) != len(self):
             raise TypeError(f"there are {len(self)} results, but {len(outs)} outputs were given")
-        shapes = {r.shape for r in self}
-        if where is not None and len(shapes) > 1:
-            raise TypeError("where= needs results of one shape")
         tensors = [_output(out, r) for out, r in zip(outs, self)]
-        mask = _mask(where, self[0].shape)
-        return Report(self[0]._group.check(tensors, mask, signed_zero, show, _kind(compute)))
+        return Report(self[0]._group.check(tensors, _mask(where), signed_zero, show, _kind(compute)))
 
 
 def results_of(group: _erx.Group) -> Result | Results:
@@ -276,15 +272,13 @@ def _output(out: object, result: Result) -> _erx.Tensor:
     return tensor_of(out, result._piece.type if result.dtype.is_floating else None, real_lists=result.dtype.category == 2)
 
 
-def _mask(where: object, shape: Shape) -> _erx.Tensor | None:
+def _mask(where: object) -> _erx.Tensor | None:
     if where is None:
         return None
     tensor = tensor_of(where)
     if tensor.type != "bool":
         raise TypeError("where= has to be boolean")
-    if tensor.shape == shape:
-        return tensor
-    return tensor_of(np.broadcast_to(np.asarray(where), shape).copy())
+    return tensor
 
 
 def _kind(compute: object) -> str | None:
