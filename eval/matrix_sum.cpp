@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "eval/matrix_row.hpp"
 #include "eval/parallel.hpp"
 #include "eval/sum_parts.hpp"
 #include "ops/gemm.hpp"
@@ -51,6 +52,61 @@ Profile profile(const double* data, const std::uint8_t* flags, std::int64_t line
   }
   return p;
 }
+
+/// The terms beside the product, for one row: their sum, magnitude and grid. A term that is special, or a sum that is not
+/// exact in float64, is left to the scalar rule.
+class OtherTerms {
+ public:
+  OtherTerms(const Engine& engine, const SumNode& sum, const std::vector<const Term*>& terms, std::size_t columns)
+      : engine_(engine), sum_(sum), terms_(terms), value_(columns), magnitude_(columns), grid_(columns), special_(columns) {}
+
+  void read(std::int64_t batch, std::int64_t row_index, MatrixRow& row) {
+    const std::size_t rank = sum_.extents.size();
+    for (std::size_t j = 0; j < value_.size(); ++j) {
+      F64 total{}, magnitude{};
+      double grid = infinity;
+      bool special = false;
+      for (const Term* t : terms_) {
+        const auto factor = [&](const Factor& f) {
+          const Plane& p = engine_.stored(f.node).hull;
+          std::int64_t at = row_index * f.out_strides[rank - 2] + static_cast<std::int64_t>(j) * f.out_strides[rank - 1], rest = batch;
+          for (std::size_t k = rank - 2; k-- > 0;) {
+            at += rest % sum_.extents[k] * f.out_strides[k];
+            rest /= sum_.extents[k];
+          }
+          special |= p.flags && ((*p.flags)[static_cast<std::size_t>(at)] & ~any_zero);
+          return (*p.lo_d)[static_cast<std::size_t>(at)];
+        };
+        const double x = factor(t->a);
+        F64 leaf = F64::exact(x);
+        double leaf_grid = lowest_bit(x);
+        if (t->b) {
+          const double y = factor(*t->b);
+          leaf = mul(leaf, F64::exact(y));
+          leaf_grid = product_grid(leaf_grid, lowest_bit(y));
+        }
+        total = add(total, t->negative ? neg(leaf) : leaf);
+        magnitude = add(magnitude, abs_of(leaf));
+        grid = std::min(grid, leaf_grid);
+      }
+      special_[j] = special || total.d != total.u || magnitude.d != magnitude.u;
+      value_[j] = total.d;
+      magnitude_[j] = magnitude.d;
+      grid_[j] = grid;
+    }
+    row.other = value_.data();
+    row.other_magnitude = magnitude_.data();
+    row.other_grid = grid_.data();
+  }
+  bool is_special(std::size_t j) const { return special_[j]; }
+
+ private:
+  const Engine& engine_;
+  const SumNode& sum_;
+  const std::vector<const Term*>& terms_;
+  std::vector<double> value_, magnitude_, grid_;
+  std::vector<std::uint8_t> special_;
+};
 
 }  // namespace
 
@@ -113,6 +169,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
         profile(pb.lo_d->data() + at, pb.flags ? pb.flags->data() + at : nullptr, columns, sb_column, depth, sb_term);
   });
 
+  const MatrixRowRule rule(sum.rule, sum.leaves);
   std::atomic<std::int64_t> decided{0}, big{0}, exact{0}, open{0};
   const double relative = static_cast<double>(depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
@@ -133,65 +190,40 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     }
     stop_if_asked(options);
     std::int64_t n_decided = 0;
+    const std::size_t width = static_cast<std::size_t>(columns);
+    std::vector<std::uint8_t> hard(width);
+    OtherTerms other(engine, sum, others, width);
     for (std::int64_t i = 0; i < count; ++i) {
-      for (std::int64_t j = 0; j < columns; ++j) {
-        const std::int64_t flat = (batch * rows + first + i) * columns + j;
-        const std::size_t e = static_cast<std::size_t>(flat), local = static_cast<std::size_t>(i * columns + j);
-        const double norm = row_profile.norm[static_cast<std::size_t>(i)] * column_profile.norm[static_cast<std::size_t>(j)];
-        Set<F64> s;
-        if (!(norm < infinity)) {
-          s = bulk(flat);
-        } else {
-          const double grid = product_grid(row_profile.grid[static_cast<std::size_t>(i)], column_profile.grid[static_cast<std::size_t>(j)]);
-          const bool certified = norm <= 0x1p53 * grid * (1 - 0x1p-52) && grid >= 0x1p-1074;
-          const double d = certified ? 0 : norm * relative + underflow;
-          const F64 error{-d, d};
-          SumParts<F64> parts;
-          parts.lower = add(F64::exact(product.negative ? -centre[local] : centre[local]), error);
-          parts.magnitude = sum.rule.rounds ? add(F64::exact(magnitude[local]), error) : F64{0, norm};
-          parts.leaves = sum.leaves;
-          parts.products = depth;
-          parts.grid = grid;
-          bool special = false;
-          for (const Term* t : others) {
-            const auto read = [&](const Factor& f) {
-              const Plane& p = engine.stored(f.node).hull;
-              std::int64_t at = batch_offset(f, batch) + (first + i) * f.out_strides[rank - 2] + j * f.out_strides[rank - 1];
-              if (p.flags && ((*p.flags)[static_cast<std::size_t>(at)] & ~any_zero)) special = true;
-              return (*p.lo_d)[static_cast<std::size_t>(at)];
-            };
-            const double x = read(t->a);
-            F64 leaf = F64::exact(x);
-            double leaf_grid = lowest_bit(x);
-            if (t->b) {
-              const double y = read(*t->b);
-              leaf = mul(leaf, F64::exact(y));
-              leaf_grid = product_grid(leaf_grid, lowest_bit(y));
-              ++parts.products;
-            }
-            if (t->negative) leaf = neg(leaf);
-            parts.lower = add(parts.lower, leaf);
-            parts.magnitude = add(parts.magnitude, abs_of(leaf));
-            parts.grid = std::min(parts.grid, leaf_grid);
-          }
-          parts.upper = parts.lower;
-          s = special ? bulk(flat) : sum_of_parts(parts, sum.rule, {});
-        }
+      const std::size_t local = static_cast<std::size_t>(i) * width;
+      const std::int64_t start = (batch * rows + first + i) * columns;
+      MatrixRow row{width, centre.data() + local, magnitude.empty() ? nullptr : magnitude.data() + local, column_profile.norm.data(),
+                    column_profile.grid.data(), row_profile.norm[static_cast<std::size_t>(i)], row_profile.grid[static_cast<std::size_t>(i)],
+                    relative, underflow, product.negative};
+      if (!others.empty()) other.read(batch, first + i, row);
+      double *lo_d = out.lo_d->data() + start, *lo_u = out.lo_u->data() + start, *hi_d = out.hi_d->data() + start, *hi_u = out.hi_u->data() + start;
+      std::uint8_t* flags = out.flags->data() + start;
+      rule(row, lo_d, lo_u, hi_d, hi_u, flags, hard.data());
+      for (std::size_t j = 0; j < width; ++j) {
+        const bool special = !others.empty() && other.is_special(j);
+        if (!hard[j] && !special && (!settle || (lo_d[j] == lo_u[j] && hi_d[j] == hi_u[j]))) continue;
+        const std::int64_t flat = start + static_cast<std::int64_t>(j);
+        Set<F64> s = Set<F64>::special(undecided);
+        if (hard[j] || special) s = bulk(flat);
         const bool open_ends = (s.flags & undecided) || (s.has_reals() && (s.lo.d != s.lo.u || (!s.is_point && s.hi.d != s.hi.u)));
         if (settle && open_ends) {
           const Climbed c = finer(flat);
           ++(c.by == Climbed::By::big ? big : c.by == Climbed::By::exact ? exact : open);
           s = c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags);
-        } else {
-          ++n_decided;
+          --n_decided;
         }
         const bool reals = s.has_reals();
-        (*out.lo_d)[e] = reals ? s.lo.d : 0;
-        (*out.lo_u)[e] = reals ? s.lo.u : 0;
-        (*out.hi_d)[e] = reals ? (s.is_point ? s.lo.d : s.hi.d) : 0;
-        (*out.hi_u)[e] = reals ? (s.is_point ? s.lo.u : s.hi.u) : 0;
-        (*out.flags)[e] = s.flags;
+        lo_d[j] = reals ? s.lo.d : 0;
+        lo_u[j] = reals ? s.lo.u : 0;
+        hi_d[j] = reals ? (s.is_point ? s.lo.d : s.hi.d) : 0;
+        hi_u[j] = reals ? (s.is_point ? s.lo.u : s.hi.u) : 0;
+        flags[j] = s.flags;
       }
+      n_decided += columns;
     }
     decided += n_decided;
   });

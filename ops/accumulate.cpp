@@ -56,26 +56,6 @@ Set<R> without_reals(const SumParts<R>& parts) {
   return Set<R>::special(parts.flags);
 }
 
-/// The radius around the exact sum, as an enclosure of the bound's real value.
-/// bound: plain leaves (n-1) u P; inexact products n u (P + n eta/2) + n eta/2; flushing adds nu per operation and its growth.
-template <class R>
-R radius(const SumParts<R>& parts, const SumRule& rule, bool products_exact, Context c) {
-  const double u = unit_of(rule), eta = rule.format.min_positive();
-  const double n = static_cast<double>(parts.leaves);
-  const auto number = [&](double x) { return R::exact(x, c); };
-  if (rule.flush != Flush::no) {
-    // e_1 = u P + n nu, e_k = (1+u) e_{k-1} + u P + nu: closed form with g >= (1+u)^(n-1) - 1.
-    const double nu = rule.format.min_normal();
-    const double g = n * u < 0.5 ? up(up((n - 1) * u / (1 - n * u))) : up(std::exp2(up(std::ceil(1.4427 * n * u))));
-    const R first = add(mul(number(u), parts.magnitude), number(product_up(n, nu)));
-    const R growth = mul(number(g), add(parts.magnitude, number(nu / u)));
-    return add(mul(number(up(1 + g)), first), growth);
-  }
-  if (parts.products == 0 || products_exact) return mul(number(product_up(n - 1, u)), parts.magnitude);
-  const R low = number(n * half_of(eta));
-  return add(mul(number(product_up(n, u)), add(parts.magnitude, low)), low);
-}
-
 /// Are all partial sums values of the format, whatever the order? (Grid rule.)
 template <class R>
 Comparison on_grid(const SumParts<R>& parts, const SumRule& rule, Context c) {
@@ -90,6 +70,20 @@ Comparison on_grid(const SumParts<R>& parts, const SumRule& rule, Context c) {
 }
 
 }  // namespace
+
+ClosedBound closed_bound(const SumRule& rule, std::int64_t leaves, bool inexact_products) {
+  const double u = unit_of(rule), eta = rule.format.min_positive(), n = static_cast<double>(leaves);
+  if (rule.flush != Flush::no) {
+    // e_1 = u P + n nu, e_k = (1+u) e_{k-1} + u P + nu: closed form with g >= (1+u)^(n-1) - 1.
+    const double nu = rule.format.min_normal();
+    const double g = n * u < 0.5 ? up(up(n * u / (1 - n * u))) : up(std::exp2(std::ceil(1.4427 * n * u)));
+    const double first = product_up(up(1 + g), product_up(n, nu)), growth = product_up(g, nu / u);
+    return {up(up(product_up(up(1 + g), u)) + g), up(first + growth)};
+  }
+  if (!inexact_products) return {product_up(n - 1, u), 0};
+  const double relative = product_up(n, u), low = n * half_of(eta);
+  return {relative, up(up(product_up(relative, low)) + low)};
+}
 
 bool SumRule::needs_leaves(std::int64_t leaves) const {
   if (!rounds) return false;
@@ -139,8 +133,9 @@ Set<R> sum_of_parts(const SumParts<R>& parts, const SumRule& rule, Context c) {
     set_zero_signs(s, true, parts.negative_zero);
     return s;
   }
-  const bool in_range = parts.grid >= f.min_positive();
-  const R e = radius(parts, rule, rule.products_fit && in_range, c);
+  const bool inexact_products = parts.products > 0 && !(rule.products_fit && parts.grid >= f.min_positive());
+  const ClosedBound bound = closed_bound(rule, parts.leaves, inexact_products);
+  const R e = add(mul(R::exact(bound.relative, c), parts.magnitude), R::exact(bound.absolute, c));
   Set<R> s = Set<R>::between(sub(parts.lower, e), add(parts.upper, e), parts.flags);
 
   // Overflow: partial sums stay below P + e. (Half of P + |s| would do; P is within a factor of two of it.)
@@ -168,7 +163,7 @@ Set<R> sum_of_parts(const SumParts<R>& parts, const SumRule& rule, Context c) {
     s.hi = R::between(std::min(lower(s.hi), lower(parts.upper)), std::max(upper(s.hi), upper(parts.upper)), c);
     s.flags |= undecided;
   }
-  set_zero_signs(s, true, parts.negative_zero || rule.within || rule.flush != Flush::no || (parts.products > 0 && !(rule.products_fit && in_range)));
+  set_zero_signs(s, true, parts.negative_zero || rule.within || rule.flush != Flush::no || inexact_products);
   return s;
 }
 

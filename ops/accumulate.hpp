@@ -62,6 +62,13 @@ class SpecialLeaves {
   bool nan_ = false, only_nan_ = false, only_pinf_ = false, only_ninf_ = false, all_nzero_ = true;
 };
 
+/// The radius around the exact sum in any order: relative * P + absolute.
+/// bound: plain leaves (n-1) u P; inexact products n u (P + n eta/2) + n eta/2; flushing adds nu per operation and its growth.
+struct ClosedBound {
+  double relative = 0, absolute = 0;
+};
+ClosedBound closed_bound(const SumRule&, std::int64_t leaves, bool inexact_products);
+
 /// The set of a rounded (or exact) sum in any order.
 template <class R>
 Set<R> sum_of_parts(const SumParts<R>&, const SumRule&, Context);

@@ -1,0 +1,44 @@
+// The any-order rule of ops/accumulate.hpp for a whole row of a matrix product at once, in float64, without branches.
+// It encloses exactly the ends that sum_of_parts would; elements it cannot treat (specials, overflow, the edge of the grid
+// rule) are marked and go through sum_of_parts itself.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "ops/accumulate.hpp"
+#include "ops/round_bulk.hpp"
+
+namespace erx {
+
+/// One row: what the product gave and what bounds its error.
+struct MatrixRow {
+  std::size_t columns;
+  const double* centre;      // of the product
+  const double* magnitude;   // may be null for exact sums
+  const double* norm;        // of each column
+  const double* grid;        // of each column
+  double row_norm, row_grid;
+  double relative, absolute;  // error of centre and magnitude: relative * norms + absolute
+  bool negative;              // the product is subtracted
+  const double* other = nullptr;            // sum of the terms beside the product, with its magnitude and grid
+  const double* other_magnitude = nullptr;
+  const double* other_grid = nullptr;
+};
+
+class MatrixRowRule {
+ public:
+  MatrixRowRule(const SumRule& rule, std::int64_t leaves);
+
+  /// Fills the ends and flags; `hard[j]` is set where the scalar rule has to decide.
+  void operator()(const MatrixRow& row, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags, std::uint8_t* hard) const;
+
+ private:
+  template <bool with_other>
+  void fill(const MatrixRow& row, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags, std::uint8_t* hard) const;
+  SumRule rule_;
+  ClosedBound exact_, inexact_;  // with exact and with inexact products
+  double eta_, least_grid_, significands_;
+  BulkRounding up_, down_;
+};
+
+}  // namespace erx
