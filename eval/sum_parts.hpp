@@ -43,6 +43,13 @@ MapFormula<R> formula_of(const Op& row) {
   else return row.map.exact;
 }
 
+template <class R>
+R value_of(const ExactSum& sum, Context c) {
+  if constexpr (std::is_same_v<R, F64>) return sum.f64();
+  else if constexpr (std::is_same_v<R, Big>) return sum.big(c);
+  else return sum.exact();
+}
+
 /// One leaf with its sign.
 template <class R, class Reader>
 Set<R> leaf_of(const Term& term, std::int64_t a, std::int64_t b, Reader& reader, Context c) {
@@ -142,10 +149,10 @@ SumParts<R> sum_parts(const SumNode& sum, std::int64_t flat, Reader& reader, Con
 
   special.finish(parts);
   parts.flags |= carried;
-  const R exact_low = low.value<R>(c), exact_high = points ? exact_low : high.value<R>(c);
+  const R exact_low = value_of<R>(low, c), exact_high = points ? exact_low : value_of<R>(high, c);
   parts.lower = all_known ? exact_low : add(parts.lower, exact_low);
   parts.upper = all_known ? exact_high : add(parts.upper, exact_high);
-  parts.magnitude = all_known ? magnitude.value<R>(c) : add(parts.magnitude, magnitude.value<R>(c));
+  parts.magnitude = all_known ? value_of<R>(magnitude, c) : add(parts.magnitude, value_of<R>(magnitude, c));
   parts.grid = all_known ? inf : 0;
   if (all_known)
     for (std::size_t t = 0; t < sum.terms.size(); ++t)
