@@ -95,10 +95,8 @@ bool leaves_range(bool negative, const Format& f, Mode mode) {
     case Mode::rtz: return false;
     case Mode::rtp: return !negative;
     case Mode::rtn: return negative;
-    case Mode::rto: {
-      const double last = last_value(negative, f);  // odd already: it stays
-      return last == 0 || !cut(chop(last), f).odd();
-    }
+    case Mode::rto:
+      return !cut(chop(last_value(negative, f)), f).odd();  // odd already: it stays
   }
   throw Bug("unknown rounding mode");
 }

@@ -231,21 +231,22 @@ std::vector<Format> small_formats() {
   using I = Infinities;
   using N = Nans;
   for (const FormatParameters& p : std::vector<FormatParameters>{
-           {.e = 5, .m = 3, .bias = {}, .subnormals = false},
+           {.e = 5, .m = 3, .subnormals = false},
            {.e = 4, .m = 2, .bias = 3, .inf = I::none, .nan = N::negzero, .subnormals = false},
-           {.e = 3, .m = 2, .bias = {}, .inf = I::none, .nan = N::none},
-           {.e = 4, .m = 4, .bias = {}, .sign = false},
-           {.e = 4, .m = 4, .bias = {}, .sign = false, .inf = I::none, .nan = N::top},
-           {.e = 3, .m = 3, .bias = {}, .sign = false, .inf = I::none, .nan = N::none, .subnormals = false},
-           {.e = 2, .m = 1, .bias = {}},
-           {.e = 1, .m = 3, .bias = {}, .inf = I::none, .nan = N::none},
-           {.e = 1, .m = 3, .bias = {}, .inf = I::none, .nan = N::top},
-           {.e = 4, .m = 0, .bias = {}, .inf = I::none, .nan = N::top},
-           {.e = 4, .m = 0, .bias = {}, .inf = I::ieee, .nan = N::none},
-           {.e = 3, .m = 0, .bias = {}, .inf = I::none, .nan = N::negzero, .subnormals = false},
-           {.e = 4, .m = 3, .bias = {}, .inf = I::none, .nan = N::ieee},
-           {.e = 4, .m = 3, .bias = {}, .inf = I::ieee, .nan = N::negzero},
-           {.e = 4, .m = 3, .bias = {}, .inf = I::ieee, .nan = N::top},
+           {.e = 3, .m = 2, .inf = I::none, .nan = N::none},
+           {.e = 4, .m = 4, .sign = false},
+           {.e = 4, .m = 4, .sign = false, .inf = I::none, .nan = N::top},
+           {.e = 3, .m = 3, .sign = false, .inf = I::none, .nan = N::none, .subnormals = false},
+           {.e = 2, .m = 1},
+           {.e = 1, .m = 3, .inf = I::none, .nan = N::none},
+           {.e = 1, .m = 3, .inf = I::none, .nan = N::top},
+           {.e = 1, .m = 1, .inf = I::none, .nan = N::top},  // 0, 1, 2: as if m were 0
+           {.e = 4, .m = 0, .inf = I::none, .nan = N::top},
+           {.e = 4, .m = 0, .inf = I::ieee, .nan = N::none},
+           {.e = 3, .m = 0, .inf = I::none, .nan = N::negzero, .subnormals = false},
+           {.e = 4, .m = 3, .inf = I::none, .nan = N::ieee},
+           {.e = 4, .m = 3, .inf = I::ieee, .nan = N::negzero},
+           {.e = 4, .m = 3, .inf = I::ieee, .nan = N::top},
            {.e = 4, .m = 3, .bias = 1072},    // the smallest values of float64
            {.e = 4, .m = 3, .bias = -1009},   // the largest
            {.e = 3, .m = 4, .bias = -60}})
@@ -257,15 +258,15 @@ std::vector<Format> wide_formats() {
   std::vector<Format> all = {*find_format("f64"), *find_format("f32"), *find_format("tf32")};
   using I = Infinities;
   using N = Nans;
-  for (const FormatParameters& p : std::vector<FormatParameters>{{.e = 8, .m = 15, .bias = {}},
-                                                                {.e = 11, .m = 50, .bias = {}},
-                                                                {.e = 10, .m = 49, .bias = {}},
-                                                                {.e = 10, .m = 50, .bias = {}},
-                                                                {.e = 10, .m = 51, .bias = {}},
-                                                                {.e = 8, .m = 23, .bias = {}, .inf = I::none, .nan = N::top},
+  for (const FormatParameters& p : std::vector<FormatParameters>{{.e = 8, .m = 15},
+                                                                {.e = 11, .m = 50},
+                                                                {.e = 10, .m = 49},
+                                                                {.e = 10, .m = 50},
+                                                                {.e = 10, .m = 51},
+                                                                {.e = 8, .m = 23, .inf = I::none, .nan = N::top},
                                                                 {.e = 6, .m = 40, .bias = 1030},
                                                                 {.e = 6, .m = 40, .bias = -960},
-                                                                {.e = 8, .m = 23, .bias = {}, .inf = I::none, .nan = N::negzero, .subnormals = false}})
+                                                                {.e = 8, .m = 23, .inf = I::none, .nan = N::negzero, .subnormals = false}})
     all.push_back(make_format(p));
   return all;
 }

@@ -47,6 +47,7 @@ TEST_CASE("type: integers are contained where every one of them is a value") {
   CHECK(!in("bool", "i8"));
   CHECK(in("bool", "bool"));
   CHECK(!in("f32", "int"));
+  CHECK(!contains(Type::of(make_format({.e = 4, .m = 10, .bias = -12})), type("i8")));  // holds multiples of 8 only, near 0
   for (const char* integer : {"i8", "u8", "i16", "u16"})
     for (const auto& name : names) {
       const Type t = type(integer), outer = type(name);
