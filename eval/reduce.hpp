@@ -36,8 +36,8 @@ Set<R> reduce_element(const Node& node, const SumNode& reduction, std::int64_t f
   Set<R> total;
   bool first = true;
   for_each_leaf(reduction, flat, [&](std::size_t, std::int64_t at, std::int64_t) {
-    Set<R> both[] = {total, reader.load(reduction.terms[0].a.node, at)};
-    total = first ? both[1] : formula_of<R>(op)(both, node.attributes, c);
+    const Set<R> x = reader.load(reduction.terms[0].a.node, at);
+    total = first ? x : apply<R>(op, {total, x}, node.attributes, c);
     first = false;
   });
   return total;

@@ -50,6 +50,11 @@ R value_of(const ExactSum& sum, Context c) {
   else return sum.exact();
 }
 
+template <class R>
+Set<R> apply(const Op& row, std::initializer_list<Set<R>> operands, const Attributes& attributes, Context c) {
+  return formula_of<R>(row)(std::span<const Set<R>>(operands.begin(), operands.size()), attributes, c);
+}
+
 /// One leaf with its sign.
 template <class R, class Reader>
 Set<R> leaf_of(const Term& term, std::int64_t a, std::int64_t b, Reader& reader, Context c) {
@@ -58,12 +63,10 @@ Set<R> leaf_of(const Term& term, std::int64_t a, std::int64_t b, Reader& reader,
   if (term.b) {
     Attributes attributes;
     attributes.scales = term.scales;
-    const Set<R> both[] = {x, reader.load(term.b->node, b)};
-    x = formula_of<R>(product_row)(both, attributes, c);
+    x = apply<R>(product_row, {x, reader.load(term.b->node, b)}, attributes, c);
   }
   if (!term.negative) return x;
-  const Set<R> one[] = {x};
-  return formula_of<R>(negative_row)(one, {}, c);
+  return apply<R>(negative_row, {x}, {}, c);
 }
 
 /// Which ends of two factors give the least and the greatest product; false if both factors hold both signs.
