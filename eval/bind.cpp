@@ -48,6 +48,7 @@ std::string reason(double x, const Format& f) {
 // Ordinary values of f, told by their bits; the rest is decided by `reason`.
 class Ordinary {
  public:
+  Ordinary() = default;  // none
   explicit Ordinary(const Format& f)
       : smallest_(f.min_normal()), largest_(f.max_finite()), low_bits_((std::uint64_t{1} << (52 - f.fraction_bits)) - 1), has_sign_(f.has_sign) {}
   bool operator()(double x) const {
@@ -56,9 +57,9 @@ class Ordinary {
   }
 
  private:
-  double smallest_, largest_;
-  std::uint64_t low_bits_;
-  bool has_sign_;
+  double smallest_ = 0, largest_ = -1;
+  std::uint64_t low_bits_ = 0;
+  bool has_sign_ = true;
 };
 
 struct Range {
@@ -124,7 +125,7 @@ std::optional<Misfit> misfit(const Tensor& t, const Type& declared) {
   if (t.storage == Storage::rational) return rational_misfit(t, declared);
   if (!t.type.is_real() && contains(declared, t.type)) return {};
   if (is_wide_integer(t)) return wide_misfit(t, declared);
-  const auto ordinary = declared.is_floating() ? std::optional<Ordinary>(declared.format) : std::nullopt;
+  const Ordinary ordinary = declared.is_floating() ? Ordinary(declared.format) : Ordinary();
   std::array<double, 1024> tile;
   const std::int64_t n = t.size();
   for (std::int64_t first = 0; first < n; first += static_cast<std::int64_t>(tile.size())) {
@@ -132,7 +133,7 @@ std::optional<Misfit> misfit(const Tensor& t, const Type& declared) {
     t.decode(first, count, tile.data());
     for (std::int64_t i = 0; i < count; ++i) {
       const double x = tile[static_cast<std::size_t>(i)];
-      if (ordinary && (*ordinary)(x)) continue;
+      if (ordinary(x)) continue;
       const std::string why = declared.is_integer() ? reason(x, declared) : reason(x, declared.format);
       if (!why.empty()) return Misfit{first + i, "is " + number_text(x) + why};
     }
