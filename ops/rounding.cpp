@@ -86,17 +86,16 @@ bool overflows(const Chopped& x, const Cut& c, const Format& f, const Rounding& 
 double last_value(bool negative, const Format& f) { return negative ? f.lowest() : f.max_finite(); }
 
 /// Does the mode lead past the largest finite value, where toward zero it would stay?
-bool leaves_range(bool negative, const Format& f, Mode mode) {
+bool leaves_range(bool negative, Mode mode) {
   switch (mode) {
     case Mode::rne:
     case Mode::rna:
     case Mode::sr:
     case Mode::faithful: return true;
-    case Mode::rtz: return false;
+    case Mode::rtz:
+    case Mode::rto: return false;
     case Mode::rtp: return !negative;
     case Mode::rtn: return negative;
-    case Mode::rto:
-      return !cut(chop(last_value(negative, f)), f).odd();  // odd already: it stays
   }
   throw Bug("unknown rounding mode");
 }
@@ -125,7 +124,7 @@ double overflow_result(bool negative, const Format& f, const Rounding& r) {
   if (saturates(r)) return last_value(negative, f);
   const bool has_infinity = f.has_infinity() && (!negative || f.has_sign);
   if (r.overflow == Overflow::by_format) {
-    const bool stays = (!f.has_zero && negative) ? false : !leaves_range(negative, f, r.mode);
+    const bool stays = (!f.has_zero && negative) ? false : !leaves_range(negative, r.mode);
     if (stays || (!has_infinity && !f.has_nan())) return last_value(negative, f);
   }
   return has_infinity ? (negative ? -infinity : infinity) : nan_value;

@@ -29,8 +29,8 @@ double round_to(const Chopped& x, const Format&, const Rounding&);
 double round_to(double finite, const Format&, const Rounding&);
 
 /// What a result too large in magnitude becomes: +-infinity, +-max_finite (or the lowest value) or NaN. by_format follows IEEE
-/// 754-2019 section 7.4: toward zero it is the largest finite value, in every format; away from it infinity, else NaN, else the
-/// largest finite value. nosat is infinity or NaN in every mode.
+/// 754-2019 section 7.4: toward zero and in rto it is the largest finite value, in every format; away from it infinity,
+/// else NaN, else the largest finite value. nosat is infinity or NaN in every mode.
 double overflow_result(bool negative, const Format&, const Rounding&);
 
 /// Does x, rounded, overflow? (At or past the overflow point of the format and mode: closed or open as the mode says.)

@@ -159,9 +159,8 @@ double Judge::overflow(bool negative, const Rounding& r) const {
   const double past = infinite ? (negative ? -infinity : infinity) : nan_value;
   if (r.overflow == Overflow::nosat) return past;
   if (!infinite && !f.has_nan()) return last;
-  const bool odd_stays = has_values && largest_is_odd_;
   const bool toward_zero = r.mode == Mode::rtz || (r.mode == Mode::rtp && negative) || (r.mode == Mode::rtn && !negative) ||
-                           (r.mode == Mode::rto && odd_stays);
+                           r.mode == Mode::rto;
   if (toward_zero && (f.has_zero || !negative)) return last;  // IEEE 754-2019 7.4
   return past;
 }

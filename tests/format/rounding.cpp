@@ -127,8 +127,8 @@ TEST_CASE("rounding: overflow points of the documents") {
   CHECK(round_to(std::nextafter(448.0, 1e9), e4m3fn, {Mode::rtz}) == 448);
   CHECK(is_nan(round_to(std::nextafter(448.0, 1e9), e4m3fn, {Mode::rtp})));
   CHECK(round_to(1e9, e4m3fn, {Mode::rtn}) == 448);
-  CHECK(is_nan(round_to(449, e4m3fn, {Mode::rto})));  // 448 is even
-  CHECK(round_to(1e9, f16, {Mode::rto}) == 65504);    // 65504 is odd
+  CHECK(round_to(449, e4m3fn, {Mode::rto}) == 448);
+  CHECK(round_to(1e9, f16, {Mode::rto}) == 65504);
   CHECK(std::isinf(round_to(65520, f16, {})));
   CHECK(round_to(std::nextafter(65520.0, 0), f16, {}) == 65504);
   CHECK(round_to(65520, f16, {Mode::rtz}) == 65504);
