@@ -79,10 +79,12 @@ std::span<const Op* const> elementwise() {
   constexpr std::string_view sign_bit = "IEEE 754-2019, 5.5.1";
   constexpr std::string_view ordered = "IEEE 754-2019, 9.6";
   static const Op rows[] = {
-      map_row<Add>({.name = "add", .symbol = "+", .doc = "x + y", .source = ieee, .operands = 2, .type = arithmetic_type, .arithmetic = true}),
-      map_row<Sub>({.name = "sub", .symbol = "-", .doc = "x - y", .source = ieee, .operands = 2, .type = arithmetic_type, .arithmetic = true}),
+      map_row<Add>({.name = "add", .symbol = "+", .doc = "x + y", .source = ieee, .operands = 2, .type = arithmetic_type, .arithmetic = true,
+                    .sum_role = SumRole::plus}),
+      map_row<Sub>({.name = "sub", .symbol = "-", .doc = "x - y", .source = ieee, .operands = 2, .type = arithmetic_type, .arithmetic = true,
+                    .sum_role = SumRole::minus}),
       map_row<Mul>({.name = "mul", .symbol = "*", .doc = "x * y; absent where an exact scalar parameter is 0", .source = ieee, .operands = 2,
-                    .type = arithmetic_type, .arithmetic = true, .product = true}),
+                    .type = arithmetic_type, .arithmetic = true, .product = true, .sum_role = SumRole::product}),
       map_row<Div>({.name = "div", .symbol = "/", .doc = "x / y", .source = ieee, .operands = 2, .arithmetic = true}),
       map_row<Fma>({.name = "fma", .doc = "fma(x, y, z): x * y + z", .source = ieee, .operands = 3, .type = arithmetic_type, .arithmetic = true}),
       map_row<Neg>({.name = "neg", .symbol = "-", .doc = "-x", .source = sign_bit, .type = negated_type}),

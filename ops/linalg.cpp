@@ -41,7 +41,8 @@ std::span<const Op* const> linalg() {
                                      .operands = 2,
                                      .type = rules::arithmetic_type,
                                      .shape = matmul_shape,
-                                     .arithmetic = true},
+                                     .arithmetic = true,
+                                     .sum_role = SumRole::contraction},
                                     Gather::sum);
   static const Op* const rows[] = {&matmul};
   return rows;

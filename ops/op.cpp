@@ -29,6 +29,8 @@ Op make_row(const Row& r, Gather gather) {
   op.arithmetic = r.arithmetic || r.function;
   op.is_function = r.function;
   op.is_product = r.product;
+  op.is_choice = r.choice;
+  op.sum_role = r.sum_role;
   op.empty = r.empty;
   return op;
 }

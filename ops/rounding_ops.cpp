@@ -57,7 +57,7 @@ std::span<const Op* const> rounding() {
       map_row<Round>({.name = "round", .doc = "round<F, mode, overflow, ftz>(x): one rounding into the format F",
                       .source = "IEEE 754-2019, 4.3 and 7.4", .type = rules::format_type, .freedom = Round::freedom}),
       map_row<AnyOf>({.name = "any_of", .doc = "any_of(x, y, ...): per element one of the alternatives", .source = numerics, .operands = 1,
-                      .operands_max = -1, .type = rules::join_type, .freedom = always}),
+                      .operands_max = -1, .type = rules::join_type, .freedom = always, .choice = true}),
       map_row<Within>({.name = "within", .doc = "within<F>(op(...)): one operation at precision F or better, a function within ulp=",
                        .source = numerics, .freedom = always}),
       make_row({.name = "acc", .doc = "acc<F, order, fma=, ftz=>(e): the sum e in the arithmetic of F, in some order", .source = numerics,

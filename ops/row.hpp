@@ -24,6 +24,8 @@ struct Row {
   bool arithmetic = false;
   bool function = false;
   bool product = false;
+  bool choice = false;
+  SumRole sum_role = SumRole::none;
   double empty = 0;
 };
 

@@ -10,7 +10,8 @@ std::span<const Op* const> sum() {
                                   .source = "IEEE 754-2019, 9.4 (special values)",
                                   .type = rules::arithmetic_type,
                                   .shape = rules::reduced_shape,
-                                  .arithmetic = true},
+                                  .arithmetic = true,
+                                  .sum_role = SumRole::reduction},
                                  Gather::sum);
   static const Op* const rows[] = {&sum};
   return rows;
