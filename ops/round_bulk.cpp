@@ -20,12 +20,10 @@ constexpr std::size_t block = 16;  // a loop of constant length is vectorised at
 template <Mode mode>
 [[gnu::always_inline]] inline void round_array(const double* in, double* out, std::size_t n, const BulkConstants& constants) {
   const BulkConstants k = constants;
-  double x[block], y[block];
   std::size_t i = 0;
   for (; i + block <= n; i += block) {
-    for (std::size_t j = 0; j < block; ++j) x[j] = in[i + j];
-    for (std::size_t j = 0; j < block; ++j) y[j] = bulk::round_one<mode>(x[j], k);
-    for (std::size_t j = 0; j < block; ++j) out[i + j] = y[j];
+#pragma GCC ivdep  // in may be out, at the same index
+    for (std::size_t j = 0; j < block; ++j) out[i + j] = bulk::round_one<mode>(in[i + j], k);
   }
   for (; i < n; ++i) out[i] = bulk::round_one<mode>(in[i], k);
 }
