@@ -64,7 +64,7 @@ struct Syntax {
 
 struct Ast {
   std::shared_ptr<const Source> source;
-  std::vector<Syntax> items;  // one of form `give` for a bare expression
+  std::vector<Syntax> items;  // one of form `block` for a bare expression
 
   Span span(const Syntax& s) const { return {source, s.begin, s.end}; }
 };

@@ -161,6 +161,8 @@ const Rule<struct StatementId> statement = "a statement";
 const auto statement_def = recover(let_one | let_many | let_wrong | assume | give | last);
 const auto block_def = node(Form::block, none, x3::lit('{') >> *(x3::omit[*x3::lit(';')] >> !x3::lit('}') >> statement) >> *x3::lit(';') > close_block);
 BOOST_SPIRIT_DEFINE(equals, let_name, name_list, statement, block)
+// A file without items: an expression, after `let`s if there are any.
+const auto bare = node(Form::block, none, +(x3::omit[*x3::lit(';')] >> statement));
 
 // Items.
 const Mark<struct OpenParen> open_paren = "`(`";
@@ -259,7 +261,7 @@ std::shared_ptr<const Ast> parse_syntax(const std::shared_ptr<const Source>& sou
   if (!readable) return ast;
   const auto end = static_cast<std::uint32_t>(scanned.text.size());
   if (scanned.items.empty()) {
-    Syntax whole = syntax::parse_range(syntax::last, "an expression or an item (spec, fn, format, import, example)", scanned.text, 0, end, problems);
+    Syntax whole = syntax::parse_range(syntax::bare, "an expression or an item (spec, fn, format, import, example)", scanned.text, 0, end, problems);
     ast->items.push_back(std::move(whole));
   }
   for (const auto& [from, to] : scanned.items) {

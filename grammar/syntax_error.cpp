@@ -64,7 +64,7 @@ void SyntaxErrors::check_separators(const Syntax& s) {
       const Syntax &before = s[i - 1], &after = s[i];
       if (before.is(Form::error) || after.is(Form::error)) continue;
       const std::string_view between = std::string_view(text_).substr(before.end, after.begin - before.end);
-      if (between.find_first_of("\n;") != std::string_view::npos) continue;
+      if (between.find_first_of("\n\f;") != std::string_view::npos) continue;
       const Span span = token_at(text_.data() + after.begin);
       add({span, "unexpected " + found(span), "expected an operator, a newline or `;`"});
     }

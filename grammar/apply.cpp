@@ -1,0 +1,175 @@
+// One operation as the mode of its place says: exact, rounded once (fused or not), or widened to a tolerance.
+#include <algorithm>
+
+#include "grammar/lower.hpp"
+
+namespace erx {
+
+/// Points at the declarations of the dimensions that a broken rule names.
+void Lowering::note_dims(Diagnostic& d, const std::vector<NodeId>& operands) const {
+  std::vector<NodeId> open(operands), seen;
+  std::set<std::string> shown;
+  while (!open.empty() && seen.size() < 200) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+    seen.push_back(id);
+    const Node& node = graph[id];
+    const bool is_input = std::find(graph.inputs.begin(), graph.inputs.end(), id) != graph.inputs.end();
+    if (is_input && !node.shape.empty() && node.span && shown.insert(node.name).second) {
+      d.notes.push_back({node.span, "`" + node.name + "` has shape " + to_string(node.shape)});
+    }
+    open.insert(open.end(), node.operands.begin(), node.operands.end());
+  }
+  std::sort(d.notes.begin(), d.notes.end(), [](const Note& a, const Note& b) { return a.span.begin < b.span.begin; });
+}
+
+void Lowering::broken(const RuleBroken& rule, const std::vector<NodeId>& operands, const std::vector<Span>& spans, const Span& at) {
+  const bool one = rule.operand >= 0 && rule.operand < static_cast<int>(spans.size());
+  Diagnostic d{one ? spans[static_cast<std::size_t>(rule.operand)] : at, rule.what, rule.label};
+  note_dims(d, operands);
+  error(std::move(d));
+}
+
+std::optional<NodeId> Lowering::build(const Op& op, const std::vector<NodeId>& operands, Attributes attributes,
+                                      const std::vector<Span>& spans, const Span& at) {
+  try {
+    return erx::build(graph, op, operands, std::move(attributes), at);
+  } catch (const RuleBroken& rule) {
+    broken(rule, operands, spans, at);
+    return {};
+  }
+}
+
+std::optional<NodeId> Lowering::exactly(const Op& op, const std::vector<Value>& values, Attributes attributes, const Span& at) {
+  std::vector<NodeId> operands;
+  std::vector<Span> spans;
+  bool known = true;
+  for (const Value& v : values) {
+    if (v.is_tuple) {
+      error({v.at, "a tuple is not a number", "expected one value"});
+      known = false;
+      continue;
+    }
+    known = known && v.node;
+    if (v.node) operands.push_back(*v.node);
+    spans.push_back(v.at);
+  }
+  const int count = static_cast<int>(values.size());
+  if (count < op.operands_min || (op.operands_max >= 0 && count > op.operands_max)) {
+    const std::string name(op.name);
+    std::string wanted = std::to_string(op.operands_min) + (op.operands_min == 1 ? " argument" : " arguments");
+    if (op.operands_max < 0) wanted = "at least " + wanted;
+    error({at, "`" + name + "` takes " + wanted + ", found " + std::to_string(count), std::string(op.doc)});
+    return {};
+  }
+  if (!known) {
+    is_complete = false;
+    return {};
+  }
+  return build(op, operands, std::move(attributes), spans, at);
+}
+
+std::optional<NodeId> Lowering::rounded(std::optional<NodeId> exact, const Manner& mode, const Span& at) {
+  if (!exact) return {};
+  Attributes attributes;
+  attributes.format = mode.format;
+  attributes.rounding.flush = mode.flush;
+  return build(op("round"), {*exact}, std::move(attributes), {at}, at);
+}
+
+std::optional<NodeId> Lowering::widened(std::optional<NodeId> exact, const Format& format, double ulp, const Span& at) {
+  if (!exact) return {};
+  Attributes attributes;
+  attributes.format = format;
+  attributes.ulp = ulp;
+  return build(op("within"), {*exact}, std::move(attributes), {at}, at);
+}
+
+/// A name wider than the format of the `in` around it: computing with it would hide a rounding or an excess of precision.
+bool Lowering::refuse_wide(const Value& v, const Manner& mode) {
+  if (!v.wide) return false;
+  const std::string& format = mode.format.name;
+  error(Diagnostic{v.wide, "`" + v.wide_name + "` is " + v.wide_type + ", wider than " + format, "round it, or write exact( ) around the operation"}
+            .suggest(v.wide, "round<" + format + ">(" + v.wide_name + ")"));
+  return true;
+}
+
+Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attributes, const Span& at, const Manner& mode) {
+  Value result;
+  result.at = at;
+  const bool is_integer = [&] {
+    return std::all_of(values.begin(), values.end(), [&](const Value& v) {
+      return v.node && (graph[*v.node].type.is_integer() || graph[*v.node].type.is_boolean() || v.dim);
+    });
+  }();
+  const bool counts = op.arithmetic && !is_integer;
+  if (mode.kind == Manner::Kind::rounded) {
+    for (Value& v : values) {
+      if (counts && refuse_wide(v, mode)) return result;
+      if (counts && mode.flush_operands && v.node && !graph[*v.node].type.is_integer()) {
+        Manner flushing = mode;  // an operand of F rounds to itself, or to 0 where it is subnormal
+        flushing.flush = Flush::yes;
+        v.node = rounded(v.node, flushing, v.at);
+      }
+    }
+  }
+  const std::optional<NodeId> exact = exactly(op, values, attributes, at);
+  if (!exact) return result;
+  const bool is_whole = graph[*exact].type.is_integer() || graph[*exact].type.is_boolean();
+  if (!op.arithmetic || is_whole || mode.kind == Manner::Kind::exact) {
+    result.node = exact;
+    if (mode.kind == Manner::Kind::rounded && !op.arithmetic && !is_whole) {
+      for (const Value& v : values) {
+        if (v.wide) {
+          result.wide = v.wide;
+          result.wide_name = v.wide_name;
+          result.wide_type = v.wide_type;
+        }
+      }
+    }
+    return result;
+  }
+  if (mode.kind == Manner::Kind::within) {
+    result.node = widened(exact, mode.format, op.is_function ? 2 : 0, at);
+    return result;
+  }
+  if (op.is_function) {
+    if (mode.ulp == 0) {
+      const std::string name(op.name);
+      Diagnostic d{at, "`" + name + "` is taken as correctly rounded to " + mode.format.name, "hardware and libraries seldom are"};
+      d.severity = Severity::warning;
+      d.notes.push_back({{}, "write `in " + mode.format.name + ", ulp=2 { ... }` for a function with an error of up to 2 ulp"});
+      warnings_.push_back(std::move(d));
+    }
+    result.node = rounded(mode.ulp > 0 ? widened(exact, mode.format, mode.ulp, at) : exact, mode, at);
+    return result;
+  }
+  result.node = rounded(exact, mode, at);
+  if (!mode.contract || !result.node) return result;
+  if (op.sum_role == SumRole::product) {
+    result.product = exact;
+  } else if (op.sum_role == SumRole::plus || op.sum_role == SumRole::minus) {
+    // Either product may enter this addition unrounded; the operands are shared, so their own choices stay the same.
+    std::vector<NodeId> alternatives = {*result.node};
+    std::vector<Span> spans = {at};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!values[i].product) continue;
+      std::vector<Value> fused = values;
+      fused[i].node = values[i].product;
+      if (auto node = rounded(exactly(op, fused, attributes, at), mode, at)) alternatives.push_back(*node);
+      spans.push_back(at);
+    }
+    if (alternatives.size() > 1) result.node = build(erx::op("any_of"), alternatives, {}, spans, at);
+  }
+  return result;
+}
+
+Value Lowering::one_operation(Value exact, const Manner& mode) {
+  if (!exact.node || exact.is_tuple) return exact;
+  const Type& type = graph[*exact.node].type;
+  if (mode.kind == Manner::Kind::rounded && !type.is_integer() && !type.is_boolean()) exact.node = rounded(exact.node, mode, exact.at);
+  return exact;
+}
+
+}  // namespace erx

@@ -1,0 +1,311 @@
+// Calls: rows of the op table, functions of the file, and the few functions whose arguments are shapes or axes.
+#include <algorithm>
+
+#include "grammar/lower.hpp"
+#include "grammar/scan.hpp"
+
+namespace erx {
+
+const std::map<std::string, Lowering::Special>& Lowering::specials() {
+  static const std::map<std::string, Special> table = {
+      {"exact", &Lowering::exact},         {"mean", &Lowering::mean},           {"reshape", &Lowering::reshape},
+      {"transpose", &Lowering::transpose}, {"broadcast", &Lowering::broadcast}, {"zeros", &Lowering::zeros},
+      {"ones", &Lowering::ones},           {"full", &Lowering::full},           {"len", &Lowering::length},
+      {"dot", &Lowering::dot},
+  };
+  return table;
+}
+
+namespace {
+
+/// A row that is called by its name: sources are written as they are, rounding has heads, views have forms of their own.
+bool is_callable(const Op& op) {
+  return !is_head(op.name) && (op.gather == Gather::map || op.gather == Gather::reduce || op.gather == Gather::sum);
+}
+
+std::string plural(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+}  // namespace
+
+std::vector<std::string> Lowering::function_names() const {
+  std::vector<std::string> names;
+  for (const Op* op : all_ops()) {
+    if (is_callable(*op)) names.emplace_back(op->name);
+  }
+  for (const auto& [name, _] : specials()) names.push_back(name);
+  for (const auto& [name, _] : items_.functions) names.push_back(name);
+  for (const char* head : {"round", "acc", "within", "any_of", "approx"}) names.emplace_back(head);
+  return names;
+}
+
+Lowering::Arguments Lowering::arguments(const Syntax& call, const std::vector<std::string>& keywords, std::size_t min, std::size_t max) {
+  Arguments sorted;
+  const Syntax& list = call.children.back();
+  for (const Syntax& a : list.children) {
+    if (!a.is(Form::argument)) {
+      if (!sorted.named.empty()) {
+        error({span(a), "a value without a keyword comes before those with one", ""});
+        sorted.ok = false;
+      }
+      sorted.positional.push_back(&a);
+      continue;
+    }
+    if (std::find(keywords.begin(), keywords.end(), a.text) == keywords.end()) {
+      const Span word{ast_.source, a.begin, a.begin + static_cast<std::uint32_t>(a.text.size())};
+      Diagnostic d{word, "`" + call.text + "` has no argument `" + a.text + "`", ""};
+      const std::string near = did_you_mean(a.text, keywords);
+      if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
+      error(std::move(d));
+      sorted.ok = false;
+    } else if (!sorted.named.emplace(a.text, &a[0]).second) {
+      error({span(a), "`" + a.text + "` is given twice", ""});
+      sorted.ok = false;
+    }
+  }
+  if (sorted.positional.size() < min || sorted.positional.size() > max) {
+    const std::string wanted = min == max ? plural(min, "argument") : max > 100 ? "at least " + plural(min, "argument") : std::to_string(min) + " to " + plural(max, "argument");
+    Diagnostic d{span(call), "`" + call.text + "` takes " + wanted + ", found " + std::to_string(sorted.positional.size()), ""};
+    if (const Op* op = find_op(call.text)) d.label = std::string(op->doc);
+    error(std::move(d));
+    sorted.ok = false;
+  }
+  return sorted;
+}
+
+Value Lowering::call(const Syntax& s, const Manner& mode) {
+  const std::string& name = s.text;
+  auto special = specials().find(name);
+  if (special != specials().end()) return (this->*special->second)(s, mode);
+  auto function = items_.functions.find(name);
+  if (function != items_.functions.end()) return user_function(*function->second, s, mode);
+  if (formats_.count(name) || items_.formats.count(name) || (find_format(name) && !find_op(name))) {  // bf16(e)
+    Arguments given = arguments(s, {}, 1, 1);
+    Syntax word{Form::name, name, {}, s.begin, s.begin + static_cast<std::uint32_t>(name.size())};
+    Attributes attributes;
+    attributes.format = format(word);
+    if (!given.ok) return Value::unknown(span(s));
+    if (!attributes.format) {
+      expression(*given.positional[0], mode);
+      is_complete = false;
+      return Value::unknown(span(s));
+    }
+    return round_to(attributes, *given.positional[0], span(s), mode);
+  }
+  const Op* op = find_op(name);
+  if (op && is_callable(*op)) return operation(*op, s, mode);
+  const Span word{ast_.source, s.begin, s.begin + static_cast<std::uint32_t>(name.size())};
+  Diagnostic d{word, "unknown function `" + name + "`", find(name) ? "this is a value, not a function" : ""};
+  const std::string near = did_you_mean(name, function_names());
+  if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
+  if (items_.specs.count(name)) d.label = "a spec is checked, not called; make it a fn";
+  error(std::move(d));
+  for (const Syntax& a : s[0].children) {
+    if (!a.is(Form::argument) && !a.is(Form::set)) expression(a, mode);
+  }
+  return Value::unknown(span(s));
+}
+
+Value Lowering::operation(const Op& op, const Syntax& s, const Manner& mode) {
+  const bool reduces = op.gather == Gather::reduce || op.sum_role == SumRole::reduction;
+  if (mode.kind == Manner::Kind::within && is_sum(s)) return within_sum(s, mode);
+  if (reduces) {
+    if (s[0].size() > 0 && s[0][0].is(Form::masked)) {
+      error({span(s[0][0]), "reductions with a mask are not part of this version", ""});
+      return Value::unknown(span(s));
+    }
+    Arguments given = arguments(s, {"axis", "keepdims"}, 1, 1);
+    if (!given.ok) {
+      for (const Syntax* p : given.positional) expression(*p, mode);
+      return Value::unknown(span(s));
+    }
+    return reduction(op, s, mode, expression(*given.positional[0], mode));
+  }
+  const std::size_t max = op.operands_max < 0 ? 1000000 : static_cast<std::size_t>(op.operands_max);
+  Arguments given = arguments(s, {}, static_cast<std::size_t>(op.operands_min), max);
+  std::vector<Value> values;
+  for (const Syntax* p : given.positional) values.push_back(expression(*p, mode));
+  if (!given.ok) return Value::unknown(span(s));
+  return apply(op, std::move(values), {}, span(s), mode);
+}
+
+bool Lowering::axes_of(const Arguments& given, const Syntax& s, std::size_t rank, Attributes& attributes) {
+  auto keep = given.named.find("keepdims");
+  if (keep != given.named.end()) {
+    const Syntax& k = *keep->second;
+    const bool yes = k.text == "true" || k.text == "yes" || k.text == "True" || k.text == "1";
+    if (!yes && k.text != "false" && k.text != "no" && k.text != "False" && k.text != "0") {
+      error({span(k), "`keepdims` is true or false", ""});
+      return false;
+    }
+    attributes.keepdims = yes;
+  }
+  auto axis = given.named.find("axis");
+  if (axis == given.named.end() || axis->second->text == "None") {
+    for (std::size_t i = 0; i < rank; ++i) attributes.axes.push_back(static_cast<std::int64_t>(i));
+    return true;
+  }
+  std::vector<const Syntax*> list = {axis->second};
+  if (axis->second->is(Form::tuple)) {
+    list.clear();
+    for (const Syntax& a : axis->second->children) list.push_back(&a);
+  }
+  if (list.empty()) {
+    error({span(*axis->second), "an axis is missing", ""});
+    return false;
+  }
+  for (const Syntax* a : list) {
+    auto value = integer(*a, "an axis");
+    if (!value) return false;
+    const auto n = static_cast<std::int64_t>(rank);
+    if (*value < -n || *value >= n) {
+      error({span(*a), "axis " + std::to_string(*value) + " is out of range for " + plural(rank, "dimension"), "in `" + s.text + "`"});
+      return false;
+    }
+    attributes.axes.push_back(*value < 0 ? *value + n : *value);
+  }
+  std::sort(attributes.axes.begin(), attributes.axes.end());
+  if (std::adjacent_find(attributes.axes.begin(), attributes.axes.end()) != attributes.axes.end()) {
+    error({span(*axis->second), "an axis is named twice", ""});
+    return false;
+  }
+  return true;
+}
+
+Value Lowering::reduction(const Op& op, const Syntax& s, const Manner& mode, Value operand) {
+  Arguments given = arguments(s, {"axis", "keepdims"}, 1, 1);
+  Attributes attributes;
+  const bool known = operand.node.has_value();
+  if (!axes_of(given, s, known ? graph[*operand.node].shape.size() : 64, attributes) || !known) {
+    is_complete = is_complete && known;
+    return Value::unknown(span(s));
+  }
+  operand.product.reset();
+  return apply(op, {std::move(operand)}, std::move(attributes), span(s), mode);
+}
+
+Value Lowering::mean(const Syntax& s, const Manner& mode) {
+  Arguments given = arguments(s, {"axis", "keepdims"}, 1, 1);
+  if (!given.ok) return Value::unknown(span(s));
+  const bool tolerance = mode.kind == Manner::Kind::within;
+  Value x = tolerance ? sum(*given.positional[0], mode) : expression(*given.positional[0], mode);
+  if (mode.kind == Manner::Kind::rounded && refuse_wide(x, mode)) return Value::unknown(span(s));
+  Attributes attributes;
+  const bool known = x.node.has_value();
+  if (!axes_of(given, s, known ? graph[*x.node].shape.size() : 64, attributes) || !known) {
+    is_complete = is_complete && known;
+    return Value::unknown(span(s));
+  }
+  Dim count(1);
+  for (auto axis : attributes.axes) count = count * graph[*x.node].shape[static_cast<std::size_t>(axis)];
+  Value total, result;
+  total.at = result.at = span(s);
+  total.node = exactly(op("sum"), {x}, attributes, span(s));
+  if (tolerance && total.node) {
+    Attributes format;
+    format.format = mode.format;
+    total.node = build(op("within_sum"), {*total.node}, format, {span(s)}, span(s));
+  }
+  result.node = exactly(op("div"), {total, of_dim(count, span(s))}, {}, span(s));
+  if (tolerance) result.node = widened(result.node, mode.format, 0, span(s));
+  return one_operation(std::move(result), mode);
+}
+
+Value Lowering::exact(const Syntax& s, const Manner&) {
+  Arguments given = arguments(s, {}, 1, 1);
+  if (!given.ok) return Value::unknown(span(s));
+  Value v = expression(*given.positional[0], Manner{});
+  v.product.reset();
+  v.at = span(s);
+  return v;
+}
+
+Value Lowering::length(const Syntax& s, const Manner&) {
+  Arguments given = arguments(s, {}, 1, 1);
+  if (!given.ok) return Value::unknown(span(s));
+  Value x = expression(*given.positional[0], Manner{});
+  if (!x.node) return Value::unknown(span(s));
+  if (graph[*x.node].shape.empty()) {
+    error({x.at, "`len` needs a dimension", "this is a single number"});
+    return Value::unknown(span(s));
+  }
+  return of_dim(graph[*x.node].shape[0], span(s));
+}
+
+Value Lowering::dot(const Syntax& s, const Manner& mode) { return operation(op("matmul"), s, mode); }
+
+Value Lowering::user_function(const Syntax& fn, const Syntax& s, const Manner& mode) {
+  if (std::find(calls_.begin(), calls_.end(), s.text) != calls_.end()) {
+    error(Diagnostic{span(s), "`" + s.text + "` calls itself", "functions are written out where they are called"}.note(span(fn), "defined here"));
+    return Value::unknown(span(s));
+  }
+  if (calls_.size() > 50) {
+    error({span(s), "functions call each other more than 50 deep", ""});
+    return Value::unknown(span(s));
+  }
+  const Syntax& parameters = fn[1];
+  std::vector<std::string> keywords;
+  for (const Syntax& p : parameters.children) keywords.push_back(p.text);
+  Arguments given = arguments(s, keywords, 0, parameters.size());
+  std::map<std::string, Name> scope;
+  bool ok = given.ok;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Syntax& p = parameters[i];
+    const Syntax* argument = i < given.positional.size() ? given.positional[i] : nullptr;
+    auto named = given.named.find(p.text);
+    if (named != given.named.end()) argument = named->second;
+    Value v;
+    if (argument) {
+      v = expression(*argument, mode);
+    } else if (p.size() > 1 && !p[1].is(Form::nothing)) {
+      v = expression(p[1], Manner{});
+    } else if (ok) {
+      error(Diagnostic{span(s), "`" + s.text + "` needs `" + p.text + "`", "missing here"}.note(span(p), "declared here"));
+      ok = false;
+    }
+    if (mode.kind == Manner::Kind::rounded && refuse_wide(v, mode)) ok = false;
+    v.product.reset();
+    if (v.node && graph[*v.node].name.empty()) graph.store(*v.node, unique(p.text));
+    scope[p.text] = {v, span(p)};
+  }
+  if (!ok) return Value::unknown(span(s));
+  // The body sees its parameters only; in an `in` the whole call is one operation, in a tolerance each of its operations counts.
+  auto outer = std::move(scopes_);
+  const bool was_bare = bare_;
+  bare_ = false;
+  scopes_ = {std::move(scope)};
+  calls_.push_back(s.text);
+  const Manner inner = mode.kind == Manner::Kind::within ? mode : Manner{};
+  Value result = fn[3].is(Form::block) ? block(fn[3], inner) : expression(fn[3], inner);
+  calls_.pop_back();
+  scopes_ = std::move(outer);
+  bare_ = was_bare;
+  result.at = span(s);
+  result.product.reset();
+  result = one_operation(std::move(result), mode);
+  if (result.node && graph[*result.node].name.empty()) graph.store(*result.node, unique(s.text));
+  return result;
+}
+
+void Lowering::check(const Syntax& item) {
+  if (item.is(Form::format_item)) {
+    Syntax word{Form::name, item.text, {}, item.begin, item.end};
+    format(word);
+    return;
+  }
+  generics(item[0], nullptr);
+  std::set<std::string> seen;
+  for (const Syntax& p : item[1].children) {
+    if (!seen.insert(p.text).second) error({span(p), "`" + p.text + "` is declared twice", ""});
+    if (!p[0].is(Form::nothing)) {
+      for (const Syntax& d : p[0][1].children) declare_dims(d);
+      type(p[0]);
+    }
+    if (!p[1].is(Form::nothing)) expression(p[1], Manner{});
+    scopes_.front()[p.text] = {Value::unknown(span(p)), span(p)};
+  }
+  calls_.push_back(item.text);
+  if (item[3].is(Form::block)) block(item[3], Manner{});
+  else expression(item[3], Manner{});
+}
+
+}  // namespace erx

@@ -1,0 +1,185 @@
+// From syntax to a graph: names, types, shapes, and the constructs that say how operations are done.
+// One object lowers one spec once, with names for dimensions (to check it) or with the numbers of a call. It reports every mistake
+// and goes on. The graph that results holds only exact operations and explicit nodes that round or have a choice.
+//   Lowering lowering(ast, items, errors, warnings);  lowering.spec(syntax, &bindings);
+#pragma once
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "grammar/ast.hpp"
+#include "grammar/items.hpp"
+#include "grammar/program.hpp"
+#include "grammar/value.hpp"
+#include "ops/op.hpp"
+
+namespace erx {
+
+using Bindings = std::map<std::string, Binding>;
+
+class Lowering {
+ public:
+  Lowering(const Ast& ast, const Items& items, std::vector<Diagnostic>& errors, std::vector<Diagnostic>& warnings)
+      : ast_(ast), items_(items), errors_(errors), warnings_(warnings) {}
+
+  /// `bindings`: the inputs of a call; nullptr checks the item with names for dimensions.
+  void spec(const Syntax& item, const Bindings* bindings);
+  void bare(const Syntax& item, const Bindings* bindings);
+  void check(const Syntax& item);  // a fn or a format that nothing may use
+
+  Graph graph;
+  std::vector<Parameter> parameters;  // of the signature; of a bare expression its free names
+  std::vector<Declared> results;
+  bool is_generic = false;            // its formats or the number of its dimensions come with the call
+  bool is_complete = true;            // every node is known: the graph says all
+
+ private:
+  // lower.cpp: expressions
+  Value expression(const Syntax&, const Manner&);
+  Value number(const Syntax&);
+  Value name(const Syntax&, const Manner&);
+  Value chain(const Syntax&, const Manner&);
+  Value step(Value left, const Syntax& step, Value right, const Syntax& whole, const Manner&);
+  Value prefix(const Syntax&, const Manner&);
+  Value power(const Syntax&, const Manner&);
+  Value tuple(const Syntax&, const Manner&);
+  Value literal(std::string text, Span at);
+  Value truth(bool, Span at);
+  Value of_dim(const Dim&, Span at);
+
+  // apply.cpp: one operation, as the mode says
+  Value apply(const Op&, std::vector<Value>, Attributes, const Span& at, const Manner&);
+  std::optional<NodeId> build(const Op&, const std::vector<NodeId>&, Attributes, const std::vector<Span>& spans, const Span& at);
+  std::optional<NodeId> exactly(const Op&, const std::vector<Value>&, Attributes, const Span& at);
+  std::optional<NodeId> rounded(std::optional<NodeId>, const Manner&, const Span& at);
+  std::optional<NodeId> widened(std::optional<NodeId>, const Format&, double ulp, const Span& at);
+  Value one_operation(Value exact, const Manner&);  // a composite (mean, a fn) rounds once in an `in`
+  void broken(const RuleBroken&, const std::vector<NodeId>&, const std::vector<Span>& spans, const Span& at);
+  bool refuse_wide(const Value&, const Manner&);
+  void note_dims(Diagnostic&, const std::vector<NodeId>&) const;
+
+  // call.cpp: functions
+  Value call(const Syntax&, const Manner&);
+  Value operation(const Op&, const Syntax&, const Manner&);
+  Value reduction(const Op&, const Syntax&, const Manner&, Value operand);
+  Value mean(const Syntax&, const Manner&);
+  Value exact(const Syntax&, const Manner&);
+  Value length(const Syntax&, const Manner&);
+  Value dot(const Syntax&, const Manner&);
+  Value user_function(const Syntax& fn, const Syntax& call, const Manner&);
+  struct Arguments {
+    std::vector<const Syntax*> positional;
+    std::map<std::string, const Syntax*> named;
+    bool ok = true;
+  };
+  /// Sorts the arguments of a call; `keywords` are those it knows, positional arguments from `max` on are too many.
+  Arguments arguments(const Syntax& call, const std::vector<std::string>& keywords, std::size_t min, std::size_t max);
+  bool axes_of(const Arguments&, const Syntax& call, std::size_t rank, Attributes&);
+  std::vector<std::string> function_names() const;
+  using Special = Value (Lowering::*)(const Syntax&, const Manner&);
+  static const std::map<std::string, Special>& specials();
+
+  // layout.cpp
+  Value reshape(const Syntax&, const Manner&);
+  Value transpose(const Syntax&, const Manner&);
+  Value broadcast(const Syntax&, const Manner&);
+  Value zeros(const Syntax&, const Manner&);
+  Value ones(const Syntax&, const Manner&);
+  Value full(const Syntax&, const Manner&);
+  Value filled(Value, const Syntax& shape, const Span& at);
+  Value postfix(const Syntax&, const Manner&);
+  Value index(Value operand, const Syntax& index);
+  Value member(Value operand, const Syntax& member);
+  std::optional<Slice> slice(const Syntax&, const Dim& extent, std::size_t axis);
+  Value view(const Op&, Value operand, Attributes, const Span& at);
+  std::optional<Shape> shape(const std::vector<const Syntax*>&, bool* infer = nullptr);
+
+  // rounding.cpp: heads and blocks
+  Value head(const Syntax&, const Manner&);
+  Value round(const Syntax&, const Manner&);
+  Value round_to(const Attributes&, const Syntax& operand, const Span& at, const Manner&);
+  Value any_of(const Syntax&, const Manner&);
+  Value approx(const Syntax&, const Manner&);
+  Value within(const Syntax&, const Manner&);
+  Value in_block(const Syntax&, const Manner&);
+  Value block(const Syntax&, const Manner&);
+  bool statement(const Syntax&, const Manner&, Value* given);
+  void bind(const std::string& name, Value, const Span& declared);
+
+  // sums.cpp: acc and within
+  Value acc(const Syntax&, const Manner&);
+  Value sum(const Syntax&, const Manner&);   // the sum written in `e`, exactly; its leaves as the mode says
+  bool is_sum(const Syntax&) const;
+  Value within_sum(const Syntax&, const Manner&);
+  bool check_leaves(NodeId sum, const Format&, const Syntax& whole);
+  std::optional<NodeId> literal_leaf(NodeId) const;
+
+  // template.cpp: what stands between < and >
+  std::optional<Format> format(const Syntax&);
+  std::optional<Format> format_of_head(const Syntax& head);
+  std::optional<Format> float_format(const Syntax& head);
+  bool rounding(const Syntax& targs, std::size_t from, Attributes&);
+  bool accumulation(const Syntax& targs, Attributes&);
+  bool order(const Syntax&, Order&);
+  template <class Enum>
+  bool choose(const Syntax& value, const std::vector<std::pair<std::string, Enum>>& among, Enum& chosen);
+  bool flush(const Syntax& value, Flush&);
+
+  // dimension.cpp: whole numbers and formulas of dimensions
+  std::optional<Dim> dimension(const Syntax&);
+  std::optional<std::int64_t> integer(const Syntax&, const char* what);
+
+  // signature.cpp
+  std::optional<Type> type(const Syntax&, bool* generic = nullptr);
+  void declare_dims(const Syntax& dims);
+  std::optional<Shape> declared_shape(const Syntax& dims);
+  void generics(const Syntax&, const Bindings*);
+  void inputs(const Syntax& parameters, const Bindings*);
+  void input(const Syntax& parameter, const Binding*);
+  void default_input(const Syntax& parameter);
+  void unify(const Syntax& parameter, const Binding&);
+  bool unify_dim(const Syntax& dim, std::int64_t extent, const Syntax& parameter);
+  bool accepts(const Type& declared, const Binding&, const Syntax& parameter);
+  void check_names(const Bindings&, const Span& at);
+  void give(const Syntax& results, const Value&, const Syntax& value);
+  void give_one(const Declared&, const Value&, const Syntax& value);
+  const Syntax* give_syntax(const Syntax& block) const;
+
+  void error(Diagnostic d);
+  Span span(const Syntax& s) const { return ast_.span(s); }
+  std::string unique(const std::string& name);
+
+  struct Name {
+    Value value;
+    Span declared;
+  };
+  const Name* find(const std::string& name) const;
+  std::vector<std::string> names() const;
+
+  struct Size {
+    std::int64_t value = 0;
+    std::string from;  // the parameter that fixed it
+    Span at;           // the dimension in that parameter's type
+  };
+
+  const Ast& ast_;
+  const Items& items_;
+  std::vector<Diagnostic>& errors_;
+  std::vector<Diagnostic>& warnings_;
+  std::vector<std::map<std::string, Name>> scopes_ = {{}};
+  std::map<std::string, Span> dims_;          // declared dimensions
+  std::map<std::string, Size> sizes_;         // with the numbers of the call
+  std::map<std::string, Shape> rests_;        // what ...S stands for
+  std::map<std::string, std::optional<Format>> formats_;  // generic formats
+  std::map<std::string, std::string> format_from_;        // the parameter that fixed it
+  std::map<NodeId, Span> used_;               // the last place that names a node
+  std::set<std::string> taken_;               // names of nodes
+  std::vector<std::string> calls_;            // functions being inlined
+  bool concrete_ = false;
+  bool bare_ = false;
+  const Bindings* bindings_ = nullptr;
+};
+
+}  // namespace erx

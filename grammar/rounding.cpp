@@ -1,0 +1,242 @@
+// The heads that round or offer a choice, and blocks: round, any_of, approx, within, `in F { }`.
+#include <algorithm>
+#include <cstdlib>
+
+#include "grammar/lower.hpp"
+
+namespace erx {
+
+Value Lowering::head(const Syntax& s, const Manner& mode) {
+  using Head = Value (Lowering::*)(const Syntax&, const Manner&);
+  static const std::map<std::string, Head> heads = {{"round", &Lowering::round},   {"acc", &Lowering::acc},
+                                                    {"within", &Lowering::within}, {"any_of", &Lowering::any_of},
+                                                    {"approx", &Lowering::approx}};
+  auto found = heads.find(s.text);
+  if (found != heads.end()) return (this->*found->second)(s, mode);
+  if (s.text == "float") {
+    error({span(s), "`" + std::string(span(s).text()) + "` is a format, not a value", "a format rounds: round<float<e=8, m=10>>(x)"});
+  } else {
+    error({span(s), "`" + s.text + "` is not part of this version of the language", ""});
+  }
+  return Value::unknown(span(s));
+}
+
+Value Lowering::round_to(const Attributes& attributes, const Syntax& operand, const Span& at, const Manner& mode) {
+  Value x = expression(operand, mode);
+  Value v = Value::unknown(at);
+  v.node = exactly(op("round"), {x}, attributes, at);
+  return v;
+}
+
+Value Lowering::round(const Syntax& s, const Manner& mode) {
+  Attributes attributes;
+  attributes.format = format_of_head(s);
+  const bool ok = rounding(s[0], 1, attributes);
+  Arguments given = arguments(s, {}, 1, 1);
+  if (!given.ok) return Value::unknown(span(s));
+  if (!attributes.format || !ok) {
+    expression(*given.positional[0], mode);  // its own mistakes are still told
+    is_complete = false;
+    return Value::unknown(span(s));
+  }
+  return round_to(attributes, *given.positional[0], span(s), mode);
+}
+
+Value Lowering::any_of(const Syntax& s, const Manner& mode) {
+  Attributes attributes;
+  for (const Syntax& a : s[0].children) {
+    if (!a.is(Form::string) || &a != &s[0][0]) {
+      error({span(a), "`any_of` takes one label in quotes", "as in any_of<\"path\">(a, b)"});
+      continue;
+    }
+    attributes.text = a.text;
+    if (a.text.empty()) error({span(a), "a label is not empty", ""});
+  }
+  Arguments given = arguments(s, {}, 1, 1000000);
+  std::vector<Value> values;
+  for (const Syntax* p : given.positional) values.push_back(expression(*p, mode));
+  Value v = Value::unknown(span(s));
+  if (!given.ok) return v;
+  v.node = exactly(op("any_of"), values, attributes, span(s));
+  for (const Value& x : values) {
+    if (!x.wide) continue;
+    v.wide = x.wide;
+    v.wide_name = x.wide_name;
+    v.wide_type = x.wide_type;
+  }
+  return v;
+}
+
+namespace {
+
+/// A positive number written as such; 0 where it is not.
+double positive(const Syntax& s) { return s.is(Form::number) ? std::strtod(s.text.c_str(), nullptr) : 0; }
+
+}  // namespace
+
+Value Lowering::approx(const Syntax& s, const Manner&) {
+  Attributes attributes;
+  attributes.format = format_of_head(s);
+  double ulp = 0;
+  bool has_ulp = false;
+  Syntax words = s[0];
+  words.children.clear();
+  for (std::size_t i = 1; i < s[0].size(); ++i) {
+    const Syntax& a = s[0][i];
+    if (a.is(Form::argument) && a.text == "ulp") {
+      ulp = positive(a[0]);
+      has_ulp = true;
+      if (!(ulp > 0)) error({span(a[0]), "`ulp` is a positive number", ""});
+    } else if (a.is(Form::argument) && (a.text == "steps" || a.text == "rel" || a.text == "abs" || a.text == "lo" || a.text == "hi")) {
+      error({span(a), "`" + a.text + "=` is not part of this version of the language", "approx takes ulp="});
+      has_ulp = true;
+    } else if (!(a.is(Form::argument) && a.text == "src")) {
+      words.children.push_back(a);
+    }
+  }
+  const bool ok = rounding(words, 0, attributes);
+  Arguments given = arguments(s, {}, 1, 1);
+  if (!given.ok) return Value::unknown(span(s));
+  Value x = expression(*given.positional[0], Manner{});
+  if (!has_ulp) error({span(s[0]), "`approx` needs its error", "as in approx<f32, ulp=2>(exp(x))"});
+  Value v = Value::unknown(span(s));
+  if (!x.node || !attributes.format || !(ulp > 0) || !ok) {
+    is_complete = false;
+    return v;
+  }
+  v.node = widened(x.node, *attributes.format, ulp, span(s));
+  if (v.node) v.node = build(op("round"), {*v.node}, attributes, {span(s)}, span(s));
+  return v;
+}
+
+Value Lowering::within(const Syntax& s, const Manner& mode) {
+  Manner tolerance;
+  tolerance.kind = Manner::Kind::within;
+  auto format = format_of_head(s);
+  for (std::size_t i = 1; i < s[0].size(); ++i) {
+    error({span(s[0][i]), "`within` takes a format only", ""});
+    format.reset();
+  }
+  Arguments given = arguments(s, {}, 1, 1);
+  if (!given.ok) return Value::unknown(span(s));
+  if (!format) {
+    expression(*given.positional[0], mode);
+    is_complete = false;
+    return Value::unknown(span(s));
+  }
+  tolerance.format = *format;
+  Value v = expression(*given.positional[0], tolerance);
+  v.product.reset();
+  v.at = span(s);
+  return v;
+}
+
+Value Lowering::in_block(const Syntax& s, const Manner&) {
+  Manner inner;
+  inner.kind = Manner::Kind::rounded;
+  auto format = this->format(s[0]);
+  for (const Syntax& option : s[1].children) {
+    if (option.is(Form::name) && option.text == "contract") inner.contract = true;
+    else if (option.is(Form::name) && option.text == "ftz") inner.flush = Flush::yes;
+    else if (option.is(Form::name) && option.text == "daz") inner.flush_operands = true;
+    else if (option.is(Form::argument) && option.text == "ulp") {
+      inner.ulp = positive(option[0]);
+      if (!(inner.ulp > 0)) error({span(option[0]), "`ulp` is a positive number", ""});
+    } else {
+      Diagnostic d{span(option), "unknown option `" + std::string(span(option).text()) + "` of `in`", "options are contract, ftz, daz and ulp="};
+      const std::string near = did_you_mean(option.text, {"contract", "ftz", "daz"});
+      if (!near.empty() && option.is(Form::name)) d = std::move(d).suggest(span(option), near);
+      error(std::move(d));
+    }
+  }
+  if (!format) {
+    block(s[2], Manner{});
+    is_complete = false;
+    return Value::unknown(span(s));
+  }
+  inner.format = *format;
+  Value v = block(s[2], inner);
+  if (!v.is_tuple && refuse_wide(v, inner)) return Value::unknown(span(s));
+  v.wide = {};
+  v.product.reset();
+  v.at = span(s);
+  return v;
+}
+
+Value Lowering::block(const Syntax& s, const Manner& mode) {
+  scopes_.emplace_back();
+  Value given = Value::unknown(span(s));
+  bool has_given = false, has_error = false;
+  for (const Syntax& st : s.children) {
+    if (has_given) {
+      error({span(st), "nothing follows the result", "the block has ended above"});
+      break;
+    }
+    has_error = has_error || st.is(Form::error);
+    has_given = statement(st, mode, &given);
+  }
+  if (!has_given && !has_error) {
+    const Span end{ast_.source, s.end > 0 ? s.end - 1 : 0, s.end};
+    error({end, "this block has no result", "expected an expression before `}`"});
+  }
+  if (!has_given) is_complete = false;
+  scopes_.pop_back();
+  return given;
+}
+
+bool Lowering::statement(const Syntax& s, const Manner& mode, Value* given) {
+  switch (s.form) {
+    case Form::give:
+      *given = expression(s[0], mode);
+      return true;
+    case Form::assume:
+      error({span(s), "`assume` is not part of this version of the language", ""});
+      return false;
+    case Form::let:
+      break;
+    default:
+      return false;
+  }
+  if (!s[0].is(Form::names)) {
+    Value v = expression(s[0], mode);
+    const auto at = static_cast<std::uint32_t>(span(s).text().find(s.text, 3));
+    const Span word{ast_.source, s.begin + at, s.begin + at + static_cast<std::uint32_t>(s.text.size())};
+    bind(s.text, std::move(v), word);
+    return false;
+  }
+  Value v = expression(s[1], mode);
+  const Syntax& names = s[0];
+  if (!v.is_tuple || v.parts.size() != names.size()) {
+    if (v.is_tuple || v.node) {
+      error(Diagnostic{v.at, "expected " + std::to_string(names.size()) + " values, found " + std::to_string(v.is_tuple ? v.parts.size() : 1), ""}.note(
+          span(names), "for these names"));
+    }
+    for (const Syntax& n : names.children) bind(n.text, Value::unknown(span(n)), span(n));
+    return false;
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) bind(names[i].text, v.parts[i], span(names[i]));
+  return false;
+}
+
+void Lowering::bind(const std::string& name, Value v, const Span& declared) {
+  if (const Name* before = find(name)) {
+    error(Diagnostic{declared, "`" + name + "` is defined twice", "a name keeps its meaning"}.note(before->declared, "first defined here"));
+    return;
+  }
+  if (dims_.count(name)) {
+    error(Diagnostic{declared, "`" + name + "` is a dimension already", "a name keeps its meaning"}.note(dims_.at(name), "declared here"));
+    return;
+  }
+  for (const char* constant : {"nan", "inf", "true", "false", "None"}) {
+    if (name == constant) {
+      error({declared, "`" + name + "` is a value of the language and names nothing else", ""});
+      return;
+    }
+  }
+  v.product.reset();
+  v.wide = {};
+  if (v.node && graph[*v.node].name.empty()) graph.store(*v.node, unique(name));
+  scopes_.back()[name] = {std::move(v), declared};
+}
+
+}  // namespace erx

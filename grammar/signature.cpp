@@ -1,0 +1,483 @@
+// Signatures: what a spec takes, how dimensions and generic formats unify over a call, and what it returns.
+#include <algorithm>
+
+#include "grammar/lower.hpp"
+#include "grammar/words.hpp"
+
+namespace erx {
+namespace {
+
+std::string shape_text(const Extents& e) { return to_string(shape_of(e)); }
+
+std::string dimensions(std::size_t n) { return std::to_string(n) + (n == 1 ? " dimension" : " dimensions"); }
+
+bool has_rest(const Syntax& dims) {
+  return std::any_of(dims.children.begin(), dims.children.end(), [](const Syntax& d) { return d.is(Form::rest); });
+}
+
+}  // namespace
+
+std::optional<Type> Lowering::type(const Syntax& s, bool* generic) {
+  const Syntax& what = s[0];
+  if (what.is(Form::head) && what.text == "complex") {
+    error({span(what), "complex values are not part of this version of the language", ""});
+    return {};
+  }
+  if (what.is(Form::name)) {
+    auto bound = formats_.find(what.text);
+    if (bound != formats_.end()) {
+      if (generic) *generic = true;
+      return bound->second ? std::optional(Type::of(*bound->second)) : std::nullopt;
+    }
+    if (!items_.formats.count(what.text)) {
+      if (auto known = find_type(what.text)) return known;
+      std::vector<std::string> names = format_names();
+      for (const char* t : {"real", "int", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) names.emplace_back(t);
+      for (const auto& [name, _] : items_.formats) names.push_back(name);
+      Diagnostic d{span(what), "unknown type `" + what.text + "`", ""};
+      const std::string near = did_you_mean(what.text, names);
+      if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(span(what), near);
+      error(std::move(d));
+      return {};
+    }
+  }
+  auto f = format(what);
+  return f ? std::optional(Type::of(*f)) : std::nullopt;
+}
+
+void Lowering::declare_dims(const Syntax& s) {
+  if (s.is(Form::name) && !find(s.text)) dims_.emplace(s.text, span(s));
+  if (s.is(Form::rest)) return;
+  for (const Syntax& c : s.children) declare_dims(c);
+}
+
+std::optional<Shape> Lowering::declared_shape(const Syntax& dims) {
+  Shape shape;
+  if (dims.is(Form::nothing)) return shape;
+  bool known = true;
+  for (const Syntax& d : dims.children) {
+    if (d.is(Form::rest)) {
+      auto rest = rests_.find(d.text);
+      if (d.text.empty() || rest == rests_.end()) known = false;
+      else shape.insert(shape.end(), rest->second.begin(), rest->second.end());
+      continue;
+    }
+    auto dim = dimension(d);
+    if (!dim) known = false;
+    else shape.push_back(*dim);
+  }
+  return known ? std::optional(shape) : std::nullopt;
+}
+
+void Lowering::generics(const Syntax& s, const Bindings*) {
+  for (const Syntax& g : s.children) {
+    const Span at = span(g);
+    if (formats_.count(g.text)) {
+      error({at, "`" + g.text + "` is defined twice", ""});
+      continue;
+    }
+    if (g[0].text != "format") {
+      error({span(g[0]), "a parameter between < and > is a `format`", "write " + g.text + ": format"});
+    }
+    formats_[g.text] = std::nullopt;
+    if (!g[1].is(Form::nothing)) format(g[1]);  // checked here, used where no input fixes it
+    is_generic = true;
+  }
+}
+
+bool Lowering::accepts(const Type& declared, const Binding& b, const Syntax& parameter) {
+  const bool number = b.extents.empty() && (b.type.is_real() || b.type.is_integer());
+  if (declared.is_real() && !b.type.is_boolean()) return true;
+  if (contains(declared, b.type)) return true;
+  if (number && (declared.is_floating() || declared.is_integer())) return true;  // whether it is a value of the type is seen later
+  Diagnostic d{span(parameter[0]), "`" + parameter.text + "` is " + to_string(b.type) + ", and the spec takes " + to_string(declared), ""};
+  if (declared.is_floating() && b.type.is_floating()) d.label = "not every value of " + to_string(b.type) + " is a value of " + to_string(declared);
+  error(std::move(d));
+  return false;
+}
+
+bool Lowering::unify_dim(const Syntax& dim, std::int64_t extent, const Syntax& parameter) {
+  auto mismatch = [&](const std::string& expected) {
+    Diagnostic d{span(dim), "`" + parameter.text + "` has " + std::to_string(extent) + " where its type says " + expected, ""};
+    error(std::move(d));
+    return false;
+  };
+  if (dim.is(Form::name) && !find(dim.text)) {
+    auto [known, fresh] = sizes_.emplace(dim.text, Size{extent, parameter.text, span(dim)});
+    if (fresh || known->second.value == extent) return true;
+    error(Diagnostic{span(dim), "`" + dim.text + "` is " + std::to_string(known->second.value) + " in `" + known->second.from + "` and " + std::to_string(extent) + " in `" + parameter.text + "`",
+                     "here " + std::to_string(extent)}
+              .note(known->second.at, "here " + std::to_string(known->second.value)));
+    return false;
+  }
+  // A formula: its names are known, or one of them follows from it.
+  concrete_ = false;
+  auto formula = dimension(dim);
+  concrete_ = true;
+  if (!formula) return false;
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, size] : sizes_) sizes[name] = size.value;
+  std::vector<std::string> open;
+  for (const auto& name : formula->names()) {
+    if (!sizes.count(name) && std::find(open.begin(), open.end(), name) == open.end()) open.push_back(name);
+  }
+  if (open.size() == 1) {
+    const std::int64_t t = 1 << 20;  // a x + b at t and 2t
+    sizes[open[0]] = t;
+    auto once = formula->evaluate(sizes);
+    sizes[open[0]] = 2 * t;
+    auto twice = formula->evaluate(sizes);
+    if (once && twice && *twice > *once) {
+      const std::int64_t slope = *twice - *once, offset = *once - slope;
+      if ((extent - offset) * t % slope != 0 || extent < offset) return mismatch("`" + std::string(span(dim).text()) + "`");
+      sizes[open[0]] = (extent - offset) * t / slope;
+      if (formula->evaluate(sizes) == extent) {
+        sizes_[open[0]] = {sizes[open[0]], parameter.text, span(dim)};
+        return true;
+      }
+    }
+    error({span(dim), "`" + open[0] + "` cannot be told from `" + std::string(span(dim).text()) + "`", "give an input that has it as a dimension"});
+    return false;
+  }
+  if (!open.empty()) {
+    error({span(dim), "`" + std::string(span(dim).text()) + "` has several dimensions that no input fixes", ""});
+    return false;
+  }
+  auto value = formula->evaluate(sizes);
+  if (!value) {
+    error({span(dim), "`" + std::string(span(dim).text()) + "` is not a whole number for these inputs", ""});
+    return false;
+  }
+  return *value == extent || mismatch(std::to_string(*value) + (dim.is(Form::number) ? "" : " (" + std::string(span(dim).text()) + ")"));
+}
+
+void Lowering::unify(const Syntax& p, const Binding& b) {
+  const Syntax &what = p[0][0], &dims = p[0][1];
+  if (what.is(Form::name) && formats_.count(what.text)) {
+    auto& bound = formats_[what.text];
+    if (!b.type.is_floating()) {
+      error({span(p[0]), "`" + p.text + "` is " + to_string(b.type) + ", and `" + what.text + "` is a floating-point format", ""});
+    } else if (!bound) {
+      bound = b.type.format;
+      format_from_[what.text] = p.text;
+    } else if (!(*bound == b.type.format)) {
+      error({span(p[0]), "`" + what.text + "` is " + bound->name + " in `" + format_from_[what.text] + "` and " + b.type.format.name + " in `" + p.text + "`", ""});
+    }
+  }
+  if (dims.is(Form::nothing)) {
+    if (!b.extents.empty()) error({span(p[0]), "`" + p.text + "` has shape " + shape_text(b.extents) + ", and the spec takes a single number", ""});
+    return;
+  }
+  const std::size_t rank = b.extents.size();
+  const bool rest = has_rest(dims);
+  const std::size_t least = dims.size() - (rest ? 1 : 0);
+  if (rank < least || (!rest && rank != least)) {
+    error({span(dims), "`" + p.text + "` has " + dimensions(rank) + ", " + shape_text(b.extents) + ", and the spec takes " + (rest ? "at least " : "") + dimensions(least), ""});
+    return;
+  }
+  std::size_t axis = 0;
+  for (const Syntax& d : dims.children) {
+    if (!d.is(Form::rest)) {
+      const bool plain = d.is(Form::name) || d.is(Form::number);
+      if (plain) unify_dim(d, b.extents[axis], p);
+      ++axis;
+      continue;
+    }
+    Shape stood;
+    for (std::size_t k = least; k < rank; ++k) stood.push_back(Dim(b.extents[axis++]));
+    if (d.text.empty()) continue;
+    auto [known, fresh] = rests_.emplace(d.text, stood);
+    if (!fresh && !(known->second == stood)) {
+      error({span(d), "`..." + d.text + "` is " + to_string(known->second) + " before and " + to_string(stood) + " in `" + p.text + "`", ""});
+    }
+  }
+}
+
+void Lowering::check_names(const Bindings& given, const Span& at) {
+  std::vector<std::string> known;
+  std::string list;
+  for (const auto& p : parameters) {
+    known.push_back(p.name);
+    list += (list.empty() ? "" : ", ") + p.name;
+  }
+  for (const auto& [name, _] : given) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    Diagnostic d{{}, "there is no input `" + name + "`; the inputs are " + (list.empty() ? "none" : list), ""};
+    const std::string near = did_you_mean(name, known);
+    if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?");
+    error(std::move(d));
+  }
+  for (const auto& p : parameters) {
+    if (p.has_default || given.count(p.name)) continue;
+    error({p.span ? p.span : at, "missing input `" + p.name + "`", "give a value for it"});
+  }
+}
+
+void Lowering::input(const Syntax& p, const Binding* bound) {
+  const Span at{ast_.source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
+  const Syntax& dims = p[0][1];
+  bool generic = false;
+  auto declared = type(p[0], &generic);
+  Value v = Value::unknown(at);
+  std::optional<Shape> shape;
+  if (bound) {
+    if (declared && accepts(*declared, *bound, p)) shape = shape_of(bound->extents);
+  } else if (has_rest(dims)) {
+    is_generic = true;
+  } else {
+    shape = declared_shape(dims);
+  }
+  if (declared && declared->is_real() && !dims.is(Form::nothing)) {
+    error({span(p[0]), "`real` is one exact number; a tensor has a format", "write f64[...] for doubles"});
+    declared.reset();
+  }
+  if (declared && shape) {
+    v.node = build_input(graph, p.text, *declared, *shape, declared->is_real(), span(p));
+    taken_.insert(p.text);
+    if (declared->is_integer() && shape->empty()) {
+      if (!bound) v.dim = Dim(p.text);
+      else if (bound->value && *bound->value == static_cast<double>(static_cast<std::int64_t>(*bound->value))) v.dim = Dim(static_cast<std::int64_t>(*bound->value));
+    }
+  } else {
+    is_complete = false;
+  }
+  scopes_.front()[p.text] = {v, at};
+}
+
+void Lowering::default_input(const Syntax& p) {
+  const Span at{ast_.source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
+  auto declared = type(p[0]);
+  auto shape = declared_shape(p[0][1]);
+  Value v = expression(p[1], Manner{});
+  const std::optional<Dim> dim = v.dim;
+  if (v.is_tuple) {
+    error({v.at, "a default is one value", ""});
+    v = Value::unknown(v.at);
+  }
+  if (v.node && declared && shape) {
+    const auto number = literal_leaf(*v.node);
+    if (declared->is_floating() && !contains(*declared, graph[*v.node].type)) {
+      // A number that the format holds is exact; anything else has to say how it is rounded.
+      Attributes attributes;
+      attributes.format = declared->format;
+      const auto text = number ? graph[*number].attributes.text : std::string();
+      if (number && holds_literal(declared->format, text)) {
+        v.node = build(op("round"), {*v.node}, attributes, {v.at}, v.at);
+      } else {
+        error(Diagnostic{v.at, "the default of `" + p.text + "` is not rounded, and its type is " + to_string(*declared), ""}.suggest(
+            v.at, "round<" + declared->format.name + ">(" + std::string(v.at.text()) + ")"));
+        v = Value::unknown(v.at);
+      }
+    } else if (declared->is_boolean() != graph[*v.node].type.is_boolean()) {
+      error({v.at, "the default of `" + p.text + "` is " + to_string(graph[*v.node].type) + ", and its type is " + to_string(*declared), ""});
+      v = Value::unknown(v.at);
+    }
+  }
+  if (v.node && shape && !(graph[*v.node].shape == *shape)) {
+    Attributes attributes;
+    attributes.shape = *shape;
+    v = view(op("broadcast"), v, std::move(attributes), v.at);
+  }
+  if (v.node && graph[*v.node].name.empty()) graph.store(*v.node, unique(p.text), declared && declared->is_real());
+  if (declared && declared->is_integer()) v.dim = dim;
+  scopes_.front()[p.text] = {v, at};
+}
+
+void Lowering::inputs(const Syntax& list, const Bindings* bindings) {
+  std::set<std::string> seen;
+  for (const Syntax& p : list.children) {
+    const Span at{ast_.source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
+    if (!seen.insert(p.text).second) error({at, "`" + p.text + "` is declared twice", ""});
+    Parameter parameter{p.text, {}, {}, !p[1].is(Form::nothing), span(p)};
+    parameters.push_back(std::move(parameter));
+  }
+  for (const Syntax& p : list.children) {
+    for (const Syntax& d : p[0][1].children) declare_dims(d);
+  }
+  for (const auto& name : seen) {
+    auto dim = dims_.find(name);
+    if (dim != dims_.end()) dims_.erase(dim);  // an int parameter used as a dimension
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Syntax& p = list[i];
+    bool generic = false;
+    const std::size_t before = errors_.size();
+    parameters[i].type = type(p[0], &generic);
+    if (errors_.size() == before && !has_rest(p[0][1])) parameters[i].shape.reset();
+  }
+  if (bindings) {
+    check_names(*bindings, span(list));
+    for (const Syntax& p : list.children) {
+      auto b = bindings->find(p.text);
+      // Whole numbers first: they may be dimensions of the others.
+      if (b != bindings->end() && p[0][1].is(Form::nothing) && b->second.value && type(p[0]) && type(p[0])->is_integer()) input(p, &b->second);
+    }
+  }
+  if (bindings) {
+    for (const Syntax& p : list.children) {
+      auto b = bindings->find(p.text);
+      if (b != bindings->end()) unify(p, b->second);
+    }
+    for (const Syntax& p : list.children) {  // formulas, now that plain dimensions are known
+      auto b = bindings->find(p.text);
+      if (b == bindings->end() || has_rest(p[0][1]) || b->second.extents.size() != p[0][1].size()) continue;
+      for (std::size_t k = 0; k < p[0][1].size(); ++k) {
+        const Syntax& d = p[0][1][k];
+        const bool is_int = d.is(Form::name) && find(d.text);
+        if (is_int || !(d.is(Form::name) || d.is(Form::number))) unify_dim(d, b->second.extents[k], p);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Syntax& p = list[i];
+    if (find(p.text)) continue;
+    const Binding* bound = nullptr;
+    if (bindings) {
+      auto b = bindings->find(p.text);
+      if (b != bindings->end()) bound = &b->second;
+    }
+    if (bindings && !bound) {
+      if (!p[1].is(Form::nothing)) default_input(p);
+      else scopes_.front()[p.text] = {Value::unknown(span(p)), span(p)};
+      continue;
+    }
+    input(p, bound);
+    if (!bound && !p[1].is(Form::nothing)) expression(p[1], Manner{});  // its mistakes are told once
+    const Name* n = find(p.text);
+    if (!bound && n && n->value.node) parameters[i].shape = graph[*n->value.node].shape;
+  }
+  // The order of the graph's inputs is that of the signature.
+  std::stable_sort(graph.inputs.begin(), graph.inputs.end(), [&](NodeId a, NodeId b) {
+    auto at = [&](NodeId id) {
+      return std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == graph[id].attributes.text; });
+    };
+    return at(a) < at(b);
+  });
+}
+
+void Lowering::give_one(const Declared& declared, const Value& v, const Syntax& value) {
+  if (v.is_tuple) {
+    error({v.at, "a tuple where one result is declared", ""});
+    return;
+  }
+  if (!v.node) {
+    is_complete = false;
+    return;
+  }
+  const Node& node = graph[*v.node];
+  if (declared.type && !contains(*declared.type, node.type)) {
+    const Type& want = *declared.type;
+    const auto number = literal_leaf(*v.node);
+    const bool fits = number && want.is_floating() && holds_literal(want.format, graph[*number].attributes.text);
+    if (!fits) {
+      const std::string found = node.type.is_real() ? "not rounded" : to_string(node.type);
+      Diagnostic d{v.at, "the result is " + found + ", and " + to_string(want) + " is declared", "expected " + to_string(want)};
+      if (declared.span) d = std::move(d).note(declared.span, "declared here");
+      if (want.is_floating() && !node.type.is_boolean()) {
+        d = std::move(d).suggest(v.at, "round<" + want.format.name + ">(" + std::string(v.at.text()) + ")");
+      }
+      error(std::move(d));
+      return;
+    }
+  }
+  if (declared.shape && !(*declared.shape == node.shape)) {
+    Diagnostic d{v.at, "the result has shape " + to_string(node.shape) + ", and " + to_string(*declared.shape) + " is declared", "has shape " + to_string(node.shape)};
+    if (declared.span) d = std::move(d).note(declared.span, "declared here");
+    note_dims(d, {*v.node});
+    error(std::move(d));
+    return;
+  }
+  (void)value;
+  graph.results.push_back({declared.name, *v.node, declared.type});
+}
+
+void Lowering::give(const Syntax& list, const Value& v, const Syntax& value) {
+  if (results.size() == 1 && !(v.is_tuple && v.parts.size() == 1)) {
+    give_one(results[0], v, value);
+    return;
+  }
+  if (!v.is_tuple) {
+    if (v.node) {
+      error(Diagnostic{v.at, "one value, and " + std::to_string(results.size()) + " results are declared", "return a tuple, as in (a, b)"}.note(span(list), "declared here"));
+    }
+    is_complete = false;
+    return;
+  }
+  if (v.parts.size() != results.size()) {
+    error(Diagnostic{v.at, std::to_string(v.parts.size()) + " values, and " + std::to_string(results.size()) + " results are declared", ""}.note(span(list), "declared here"));
+    return;
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) give_one(results[i], v.parts[i], value);
+}
+
+void Lowering::spec(const Syntax& item, const Bindings* bindings) {
+  concrete_ = bindings != nullptr;
+  graph.name = item.text;
+  const std::size_t before = errors_.size();
+  generics(item[0], bindings);
+  inputs(item[1], bindings);
+  if (bindings && errors_.size() > before) return;  // a wrong call: nothing of the body would be news
+  for (const Syntax& g : item[0].children) {
+    if (bindings && !formats_[g.text] && !g[1].is(Form::nothing)) formats_[g.text] = format(g[1]);
+    if (bindings && !formats_[g.text]) error({span(g), "no input tells the format `" + g.text + "`", "give it a default"});
+  }
+  std::set<std::string> seen;
+  for (const Syntax& r : item[2].children) {
+    Declared d{r.text, {}, {}, span(r)};
+    if (!seen.insert(r.text).second) error({span(r), "two results are called `" + r.text + "`", ""});
+    d.type = type(r[0]);
+    const Syntax& dims = r[0][1];
+    for (const Syntax& dim : dims.children) {
+      if (dim.is(Form::rest) && !dim.text.empty() && bindings && !rests_.count(dim.text)) {
+        error({span(dim), "`..." + dim.text + "` is in no input", ""});
+      }
+    }
+    d.shape = declared_shape(dims);
+    results.push_back(std::move(d));
+  }
+  const Value v = block(item[3], Manner{});
+  const Syntax* value = give_syntax(item[3]);
+  if (value) give(item[2], v, *value);
+}
+
+const Syntax* Lowering::give_syntax(const Syntax& block) const {
+  for (const Syntax& s : block.children) {
+    if (s.is(Form::give)) return &s[0];
+  }
+  return nullptr;
+}
+
+void Lowering::bare(const Syntax& item, const Bindings* bindings) {
+  concrete_ = bindings != nullptr;
+  bare_ = true;
+  if (bindings) {
+    // First with nothing bound, to learn the free names in their order; then with values.
+    std::vector<Diagnostic> ignored, also;
+    Lowering names(ast_, items_, ignored, also);
+    names.bare(item, nullptr);
+    const std::size_t before = errors_.size();
+    parameters = names.parameters;
+    check_names(*bindings, span(item));
+    if (errors_.size() > before) return;
+    for (const auto& p : parameters) {
+      const Binding& b = bindings->at(p.name);
+      const bool number = b.extents.empty() && (b.type.is_real() || (b.type.is_integer() && b.type.bits == 0));
+      Value v;
+      v.at = p.span;
+      v.node = build_input(graph, p.name, b.type, shape_of(b.extents), number, p.span);
+      if (b.type.is_integer() && b.extents.empty() && b.value) v.dim = Dim(static_cast<std::int64_t>(*b.value));
+      taken_.insert(p.name);
+      scopes_.front()[p.name] = {v, p.span};
+    }
+    parameters = names.parameters;
+  }
+  const Value v = block(item, Manner{});
+  if (v.is_tuple) {
+    for (std::size_t i = 0; i < v.parts.size(); ++i) results.push_back({std::to_string(i), {}, {}, v.parts[i].at});
+  } else {
+    results.push_back({"", {}, {}, v.at});
+  }
+  give(item, v, item);
+}
+
+}  // namespace erx

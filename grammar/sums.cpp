@@ -1,0 +1,169 @@
+// `acc` and `within` over sums: the chain of + and -, sums and products is lowered exactly, and named as one sum.
+#include "grammar/lower.hpp"
+#include "grammar/words.hpp"
+#include "ops/terms.hpp"
+
+namespace erx {
+namespace {
+
+SumRole role_of_step(const Syntax& chain) {
+  const Op* op = operator_of(chain.children.back().text, 2);
+  return op ? op->sum_role : SumRole::none;
+}
+
+SumRole role_of_call(const Syntax& s) {
+  const Op* found = s.is(Form::call) ? find_op(s.text == "dot" ? "matmul" : s.text) : nullptr;
+  return found ? found->sum_role : SumRole::none;
+}
+
+/// A chain without its last step: a * b of a * b * c.
+Syntax without_last(const Syntax& chain) {
+  if (chain.size() == 2) return chain[0];
+  Syntax left = chain;
+  left.children.pop_back();
+  left.end = left.children.back().end;
+  return left;
+}
+
+}  // namespace
+
+bool Lowering::is_sum(const Syntax& s) const {
+  const SumRole role = s.is(Form::chain) ? role_of_step(s) : s.is(Form::call) && !items_.functions.count(s.text) ? role_of_call(s) : SumRole::none;
+  return role == SumRole::plus || role == SumRole::minus || role == SumRole::reduction || role == SumRole::contraction;
+}
+
+Value Lowering::sum(const Syntax& s, const Manner& mode) {
+  Value v = Value::unknown(span(s));
+  if (s.is(Form::chain)) {
+    const SumRole role = role_of_step(s);
+    if (role == SumRole::plus || role == SumRole::minus) {
+      v = sum(s[0], mode);
+      for (std::size_t i = 1; i < s.size(); ++i) {
+        Value right = sum(s[i][0], mode);
+        Value next;
+        next.at = {ast_.source, s.begin, s[i].end};
+        if (v.dim && right.dim) next.dim = s[i].text == "+" ? *v.dim + *right.dim : *v.dim - *right.dim;
+        next.node = exactly(*operator_of(s[i].text, 2), {v, right}, {}, next.at);
+        v = next;
+      }
+      return v;
+    }
+    if (role == SumRole::product || role == SumRole::contraction) {
+      Value left = expression(without_last(s), mode);
+      Value right = expression(s.children.back()[0], mode);
+      if (left.dim && right.dim && role == SumRole::product) v.dim = *left.dim * *right.dim;
+      v.node = exactly(*operator_of(s.children.back().text, 2), {left, right}, {}, span(s));
+      return v;
+    }
+  }
+  const SumRole role = items_.functions.count(s.text) ? SumRole::none : role_of_call(s);
+  if (role == SumRole::contraction) {
+    Arguments given = arguments(s, {}, 2, 2);
+    if (!given.ok) return v;
+    const Value a = expression(*given.positional[0], mode), b = expression(*given.positional[1], mode);
+    v.node = exactly(op("matmul"), {a, b}, {}, span(s));
+    return v;
+  }
+  if (role == SumRole::reduction && !(s[0].size() > 0 && s[0][0].is(Form::masked))) {
+    Arguments given = arguments(s, {"axis", "keepdims"}, 1, 1);
+    if (!given.ok) return v;
+    return reduction(*find_op(s.text), s, Manner{}, sum(*given.positional[0], mode));
+  }
+  return expression(s, mode);
+}
+
+Value Lowering::within_sum(const Syntax& s, const Manner& mode) {
+  Value v = sum(s, mode);
+  v.at = span(s);
+  if (!v.node || v.dim || graph[*v.node].type.is_integer()) return v;
+  Attributes attributes;
+  attributes.format = mode.format;
+  v.node = build(op("within_sum"), {*v.node}, std::move(attributes), {v.at}, v.at);
+  return v;
+}
+
+/// A literal, or the negation of one.
+std::optional<NodeId> Lowering::literal_leaf(NodeId id) const {
+  const Node* node = &graph[id];
+  if (node->op == &op("neg")) id = node->operands[0], node = &graph[id];
+  return node->op == &op("literal") ? std::optional(id) : std::nullopt;
+}
+
+bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& head) {
+  const Syntax& operand = head[1][0];
+  const std::string acc_text(Span{ast_.source, head.begin, head[0].end}.text());
+  auto text = [&](const Syntax& s) { return std::string(span(s).text()); };
+  auto place = [&](NodeId id) {
+    auto used = used_.find(id);
+    return used != used_.end() && !graph[id].name.empty() ? used->second : graph[id].span;
+  };
+  if (auto wrong = not_a_sum(graph, root)) {
+    const Node& node = graph[wrong->node];
+    Diagnostic d{place(wrong->node), "`acc` adds up a sum, and this is not one", ""};
+    const Format& f = format;
+    if (wrong->node != root) {
+      d = Diagnostic{place(wrong->node), "a product of three factors is not a leaf of a sum", "round the first two"}.suggest(
+          place(wrong->node), "round<" + f.name + ">(" + std::string(place(wrong->node).text()) + ")");
+    } else if (operand.is(Form::prefix)) {
+      d.label = "negate the result instead";
+      d = std::move(d).suggest(span(head), operand.text + acc_text + "(" + text(operand[0]) + ")");
+    } else if (operand.is(Form::chain) && (is_sum(without_last(operand)) || is_sum(operand.children.back()[0]))) {
+      const Syntax left = without_last(operand), &right = operand.children.back()[0];
+      const bool is_left = is_sum(left);
+      const std::string first = is_left ? acc_text + "(" + text(left) + ")" : text(left);
+      const std::string second = is_left ? text(right) : acc_text + "(" + text(right) + ")";
+      d.label = "scale or divide the result instead";
+      d = std::move(d).suggest(span(head), "in " + f.name + " { " + first + " " + operand.children.back().text + " " + second + " }");
+    } else if (operand.is(Form::call) && operand.text == "mean") {
+      d.label = "divide the sum instead";
+      const std::string arguments_text = text(operand).substr(text(operand).find('('));
+      d = std::move(d).suggest(span(head), "in " + f.name + " { " + acc_text + "(sum" + arguments_text + ") / " +
+                                               graph[node.operands.back()].attributes.text + " }");
+    } else if (!node.name.empty()) {
+      d.label = "a stored value: write the sum inside `acc`";
+    } else {
+      d.label = "one operation: round<" + f.name + "> rounds it";
+      d = std::move(d).suggest(span(head), "round<" + f.name + ">(" + text(operand) + ")");
+    }
+    error(std::move(d));
+    return false;
+  }
+  bool ok = true;
+  for (const LeafNode& leaf : leaf_nodes(graph, root)) {
+    const Node& node = graph[leaf.node];
+    if (contains(Type::of(format), node.type)) continue;
+    const auto number = literal_leaf(leaf.node);
+    if (number && holds_literal(format, graph[*number].attributes.text)) continue;
+    const Span at = place(leaf.node);
+    const std::string what = leaf.in_product ? "factor" : "leaf";
+    const std::string type = node.type.is_real() ? "not rounded" : to_string(node.type);
+    Diagnostic d{at, "a " + what + " of this sum is " + type + ", and `acc` adds values of " + format.name, "not a value of " + format.name};
+    if (!node.type.is_boolean()) d = std::move(d).suggest(at, "round<" + format.name + ">(" + std::string(at.text()) + ")");
+    error(std::move(d));
+    ok = false;
+  }
+  return ok;
+}
+
+Value Lowering::acc(const Syntax& s, const Manner& mode) {
+  Attributes attributes;
+  attributes.format = format_of_head(s);
+  const bool ok = accumulation(s[0], attributes);
+  Arguments given = arguments(s, {}, 1, 1);
+  Value v = Value::unknown(span(s));
+  if (!given.ok) return v;
+  Value x = sum(*given.positional[0], mode);
+  if (x.is_tuple) {
+    error({x.at, "a tuple is not a sum", "expected one value"});
+    return v;
+  }
+  if (!x.node || !attributes.format || !ok) {
+    is_complete = false;
+    return v;
+  }
+  if (!check_leaves(*x.node, *attributes.format, s)) return v;
+  v.node = build(op("acc"), {*x.node}, std::move(attributes), {x.at}, span(s));
+  return v;
+}
+
+}  // namespace erx

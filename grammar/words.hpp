@@ -1,0 +1,22 @@
+// Small facts about the words of expressions that several parts of lowering and printing share.
+//   operator_of("-", 2) is the row of sub, operator_of("-", 1) the row of neg
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ops/op.hpp"
+
+namespace erx {
+
+/// The row written with this operator and number of operands, or nullptr.
+const Op* operator_of(std::string_view symbol, int operands);
+bool is_comparison(std::string_view symbol);
+
+/// a / b where the result is a formula of dimensions: b has to be a number. `floors`: 7 // 2 is 3.
+std::optional<Dim> quotient(const Dim& a, const Dim& b, bool floors);
+
+/// Is the number written as `text` a value of the format, exactly?
+bool holds_literal(const Format&, const std::string& text);
+
+}  // namespace erx

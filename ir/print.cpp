@@ -1,0 +1,492 @@
+#include "ir/print.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "ir/error.hpp"
+
+namespace erx {
+namespace {
+
+// How tightly an operator binds; a call binds tightest.
+enum Level { level_or = 1, level_and, level_not, level_comparison, level_sum, level_product, level_sign, level_power, level_operand };
+
+Level level_of(std::string_view symbol, std::size_t operands) {
+  if (symbol == "or") return level_or;
+  if (symbol == "and") return level_and;
+  if (symbol == "not") return level_not;
+  if (symbol == "**") return level_power;
+  if (symbol == "+" || symbol == "-") return operands == 1 ? level_sign : level_sum;
+  if (symbol == "*" || symbol == "/" || symbol == "//" || symbol == "%" || symbol == "@") return level_product;
+  return level_comparison;
+}
+
+bool is_operator(const Node& n) { return !n.op->symbol.empty() && n.op->symbol != "within" && n.operands.size() <= 2; }
+bool is(const Node& n, std::string_view name) { return n.op->name == name; }
+bool is_sum_part(const Node& n) { return is(n, "add") || is(n, "sub") || is(n, "mul") || is(n, "matmul") || is(n, "sum"); }
+
+std::string number_text(double x) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x).ptr;
+  return {buffer, end};
+}
+
+bool is_name(const std::string& s) {
+  return std::all_of(s.begin(), s.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string rounding_text(const Attributes& a) {
+  std::string out = a.format->name;
+  if (a.rounding.mode != Mode::rne) out += ", " + std::string(name_of(a.rounding.mode));
+  if (a.rounding.overflow != Overflow::by_format) out += ", " + std::string(name_of(a.rounding.overflow));
+  if (a.rounding.flush == Flush::yes) out += ", ftz";
+  if (a.rounding.flush == Flush::free) out += ", ftz=free";
+  return out;
+}
+
+std::string_view word_of(OrderKind k) {
+  switch (k) {
+    case OrderKind::any: return "any";
+    case OrderKind::assoc: return "assoc";
+    case OrderKind::seq: return "seq";
+    case OrderKind::rseq: return "rseq";
+    case OrderKind::pairwise: return "pairwise";
+    case OrderKind::blocked: return "blocked";
+    case OrderKind::split: return "split";
+    case OrderKind::height: return "height";
+    case OrderKind::tensor_core: return "tensor_core";
+  }
+  throw Bug("an order without a word");
+}
+
+std::string order_text(const Order& o) {
+  std::string out(word_of(o.kind));
+  auto first = [&] { return std::to_string(o.numbers.empty() ? 1 : o.numbers[0]); };
+  switch (o.kind) {
+    case OrderKind::pairwise:
+    case OrderKind::height: return out + "(" + first() + ")";
+    case OrderKind::blocked:
+      out += "(" + first();
+      if (o.inner != OrderKind::seq) out += ", inner=" + std::string(word_of(o.inner));
+      if (o.outer != OrderKind::any) out += ", outer=" + std::string(word_of(o.outer));
+      return out + ")";
+    case OrderKind::split:
+      out += "({";
+      for (std::size_t i = 0; i < o.numbers.size(); ++i) out += (i ? ", " : "") + std::to_string(o.numbers[i]);
+      out += "}";
+      if (o.store) out += ", store=" + o.store->name;
+      return out + ")";
+    case OrderKind::tensor_core:
+      return out + "(L=" + first() + ", F=" + std::to_string(o.numbers.size() > 1 ? o.numbers[1] : 1) + ")";
+    default: return out;
+  }
+}
+
+std::string accumulation_text(const Attributes& a) {
+  std::string out = a.format->name;
+  if (!(a.order == Order{})) out += ", " + order_text(a.order);
+  if (a.contraction == Contraction::always) out += ", fma=always";
+  if (a.contraction == Contraction::never) out += ", fma=never";
+  if (a.rounding.flush != Flush::no) out += ", ftz=" + std::string(name_of(a.rounding.flush).empty() ? "no" : a.rounding.flush == Flush::yes ? "yes" : "free");
+  return out;
+}
+
+std::string shape_argument(const Shape& shape) {
+  std::string out = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + shape[i].to_string();
+  return out + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string slices_text(const Attributes& a, const Shape& operand) {
+  std::string out = "[";
+  std::size_t axis = 0;
+  for (std::size_t i = 0; i < a.slices.size(); ++i) {
+    const Slice& s = a.slices[i];
+    if (i) out += ", ";
+    if (s.kind == Slice::Kind::new_axis) {
+      out += "None";
+      continue;
+    }
+    const bool known = axis < operand.size() && operand[axis].is_number();
+    const std::int64_t extent = known ? operand[axis].value() : 0;
+    ++axis;
+    if (s.kind == Slice::Kind::index) {
+      out += std::to_string(s.start);
+    } else if (s.count == -1) {
+      out += s.step == 1 ? ":" : "::" + std::to_string(s.step);
+    } else {
+      const std::int64_t stop = s.start + s.count * s.step;
+      const bool to_end = s.step > 0 ? known && stop >= extent : stop < 0;
+      if (s.count == 0) out += "0:0";
+      else {
+        // With a negative step, "up to before index 0" has no number.
+        out += std::to_string(s.start) + ":" + (s.step < 0 && to_end ? "" : std::to_string(stop));
+      }
+      if (s.step != 1) out += ":" + std::to_string(s.step);
+    }
+  }
+  return out + "]";
+}
+
+/// Where an expression stands: what binds around it, and whether a `within` around it would widen what is written here.
+struct Around {
+  int level = 0;
+  const Format* within = nullptr;  // the format of the enclosing within<F>
+  bool elide = false;              // the parent is an operation of that `within`, so its own mark may be left out
+};
+
+class Printer {
+ public:
+  explicit Printer(const Graph& g) : graph_(g), uses_(g.size()), weight_(g.size(), 1), open_(g.size()) { prepare(); }
+
+  std::string whole() {
+    std::string lets, out;
+    const bool bare = graph_.name.empty();
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      if (!uses_[id] || names_[id].empty() || is_parameter(id)) continue;
+      lets += (bare ? "" : "  ");
+      lets += "let " + names_[id] + " = " + definition(id) + (bare ? ";\n" : "\n");
+    }
+    std::string values;
+    for (std::size_t i = 0; i < graph_.results.size(); ++i) values += (i ? ", " : "") + expression(graph_.results[i].node);
+    if (graph_.results.size() > 1) values = "(" + values + ")";
+    if (bare) return lets + values;
+    return "spec " + graph_.name + "(" + parameters() + ") -> " + result_types() + " {\n" + lets + "  return " + values + "\n}\n";
+  }
+
+  std::string expression(NodeId id) {
+    std::string out;
+    write(id, {}, out);
+    return out;
+  }
+  std::string definition(NodeId id) {
+    std::string out;
+    write_node(id, {}, out);
+    return out;
+  }
+
+ private:
+  bool is_parameter(NodeId id) const {
+    return is(graph_[id], "input") || (graph_[id].scalar_parameter && !graph_[id].name.empty());
+  }
+
+  void prepare() {
+    std::vector<NodeId> todo;
+    for (const Result& r : graph_.results) {
+      ++uses_[r.node];
+      todo.push_back(r.node);
+    }
+    std::vector<bool> seen(graph_.size());
+    while (!todo.empty()) {
+      const NodeId id = todo.back();
+      todo.pop_back();
+      if (seen[id]) continue;
+      seen[id] = true;
+      for (NodeId o : graph_[id].operands) {
+        ++uses_[o];
+        todo.push_back(o);
+      }
+    }
+    std::set<std::string> taken;
+    names_.resize(graph_.size());
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      const Node& n = graph_[id];
+      names_[id] = n.name;
+      taken.insert(n.name);
+      for (NodeId o : n.operands) weight_[id] = std::min<std::size_t>(weight_[id] + (names_[o].empty() ? weight_[o] : 1), 1000);
+    }
+    // What a sum opens keeps its form: a name would make it a leaf.
+    for (NodeId id = static_cast<NodeId>(graph_.size()); id-- > 0;) {
+      const Node& n = graph_[id];
+      const bool opens = is(n, "acc") || is(n, "within_sum") || (open_[id] && is_sum_part(n));
+      for (NodeId o : n.operands) open_[o] = open_[o] || (opens && names_[o].empty());
+    }
+    int count = 0;
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      const Node& n = graph_[id];
+      if (!names_[id].empty() || uses_[id] < 2 || is(n, "literal") || (open_[id] && is_sum_part(n))) continue;
+      if (!n.freedom && weight_[id] <= 16) continue;
+      do names_[id] = "t" + std::to_string(++count);
+      while (!taken.insert(names_[id]).second);
+    }
+  }
+
+  std::string parameters() {
+    std::string out;
+    for (NodeId id : graph_.inputs) {
+      const Node& n = graph_[id];
+      out += (out.empty() ? "" : ", ") + n.name + ": " + to_string(n.type) + (n.shape.empty() ? "" : to_string(n.shape));
+    }
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      if (!uses_[id] || is(graph_[id], "input") || !is_parameter(id)) continue;
+      out += (out.empty() ? "" : ", ") + graph_[id].name + ": real = " + definition(id);
+    }
+    return out;
+  }
+
+  std::string result_types() const {
+    std::string out;
+    for (const Result& r : graph_.results) {
+      const Node& n = graph_[r.node];
+      if (!out.empty()) out += ", ";
+      if (!r.name.empty()) out += r.name + ": ";
+      out += to_string(r.declared ? *r.declared : n.type) + (n.shape.empty() ? "" : to_string(n.shape));
+    }
+    const bool named = graph_.results.size() > 1 || (graph_.results.size() == 1 && !graph_.results[0].name.empty());
+    return named ? "(" + out + ")" : out;
+  }
+
+  void write(NodeId id, Around around, std::string& out) {
+    if (!names_[id].empty()) {
+      const std::string& name = names_[id];  // a formula of dimensions stands for itself
+      out += is_name(name) ? name : "(" + name + ")";
+      return;
+    }
+    write_node(id, around, out);
+  }
+
+  void call(std::string_view name, const Node& n, Around around, std::string& out) {
+    out += name;
+    out += "(";
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      if (i) out += ", ";
+      write(n.operands[i], around, out);
+    }
+    out += ")";
+  }
+
+  void write_node(NodeId id, Around around, std::string& out) {
+    const Node& n = graph_[id];
+    if (is(n, "literal")) {
+      const std::string& text = n.attributes.text;
+      if (n.type.is_boolean()) out += text == "0" ? "false" : "true";
+      else if (text.find_first_of("-/") != text.npos && text.find('e') == text.npos) out += "(" + text + ")";
+      else out += text;
+      return;
+    }
+    if (is(n, "round") && write_approx(n, out)) return;
+    const Around inside{0, around.within, true};
+    if (is(n, "round")) return call("round<" + rounding_text(n.attributes) + ">", n, inside, out);
+    if (is(n, "any_of")) return call(n.attributes.text.empty() ? "any_of" : "any_of<" + quoted(n.attributes.text) + ">", n, inside, out);
+    if (is(n, "acc")) {
+      out += "acc<" + accumulation_text(n.attributes) + ">(";
+      write_sum(n.operands[0], inside, out);
+      out += ")";
+      return;
+    }
+    if (is(n, "within") || is(n, "within_sum")) {
+      const Format& format = *n.attributes.format;
+      const bool same = around.within && *around.within == format && around.elide;
+      if (!same) out += "within<" + format.name + ">(";
+      const Around mark{same ? around.level : 0, &format, true};
+      if (is(n, "within")) operation(n.operands[0], mark, out);
+      else write_sum(n.operands[0], mark, out);
+      if (!same) out += ")";
+      return;
+    }
+    if (around.within && n.type.is_real() && !is(n, "input")) {  // exact, where the `within` around it would widen it
+      out += "exact(";
+      operation(id, {}, out);
+      out += ")";
+      return;
+    }
+    around.elide = false;
+    operation(id, around, out);
+  }
+
+  /// round<F>(within<F, ulp>(f(x))) is an approximate function.
+  bool write_approx(const Node& n, std::string& out) {
+    const NodeId inner_id = n.operands[0];
+    const Node& inner = graph_[inner_id];
+    if (!is(inner, "within") || !names_[inner_id].empty() || inner.attributes.ulp == 0 || !(*inner.attributes.format == *n.attributes.format)) return false;
+    std::string words = rounding_text(n.attributes);
+    const std::string& format = n.attributes.format->name;
+    words.insert(format.size(), ", ulp=" + number_text(inner.attributes.ulp));
+    out += "approx<" + words + ">(";
+    write(inner.operands[0], {}, out);
+    out += ")";
+    return true;
+  }
+
+  void operation(NodeId id, Around around, std::string& out) {
+    const Node& n = graph_[id];
+    if (is_operator(n)) return operators(id, around, out);
+    const Around inside{0, around.within, around.elide};
+    if (is(n, "transpose") || is(n, "index")) {
+      std::vector<std::int64_t> reversed(n.attributes.axes.size());
+      for (std::size_t i = 0; i < reversed.size(); ++i) reversed[i] = static_cast<std::int64_t>(reversed.size() - 1 - i);
+      const bool postfix = is(n, "index") || n.attributes.axes == reversed;
+      if (postfix) {
+        write(n.operands[0], {level_operand, around.within, false}, out);
+        out += is(n, "index") ? slices_text(n.attributes, graph_[n.operands[0]].shape) : ".T";
+        return;
+      }
+    }
+    out += n.op->name;
+    out += "(";
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      if (i) out += ", ";
+      write(n.operands[i], inside, out);
+    }
+    const Attributes& a = n.attributes;
+    if (is(n, "transpose")) {
+      out += ", (";
+      for (std::size_t i = 0; i < a.axes.size(); ++i) out += (i ? ", " : "") + std::to_string(a.axes[i]);
+      out += ")";
+    } else if (is(n, "reshape") || is(n, "broadcast")) {
+      out += ", " + shape_argument(a.shape);
+    } else {
+      axes(n, out);
+    }
+    out += ")";
+  }
+
+  /// The axes of a reduction, unless they are all.
+  void axes(const Node& n, std::string& out) const {
+    const Attributes& a = n.attributes;
+    const std::size_t rank = n.operands.size() == 1 ? graph_[n.operands[0]].shape.size() : 0;
+    const bool reduces = n.shape.size() != rank || a.keepdims || !a.axes.empty();
+    if (n.operands.size() == 1 && a.axes.size() != rank && reduces) {
+      out += a.axes.size() == 1 ? ", axis=" : ", axis=(";
+      for (std::size_t i = 0; i < a.axes.size(); ++i) out += (i ? ", " : "") + std::to_string(a.axes[i]);
+      if (a.axes.size() != 1) out += ")";
+    }
+    if (a.keepdims) out += ", keepdims=true";
+  }
+
+  /// The chain of + and -, sums and products that `acc` or `within` opens. Its leaves stand as they are, marks of an outer
+  /// `within` included; the factors of its products are expressions again.
+  void write_sum(NodeId id, Around around, std::string& out) {
+    const Node& n = graph_[id];
+    const Around leaf{around.level, around.within, false};
+    if (!names_[id].empty() || !is_sum_part(n)) return write(id, leaf, out);
+    if (is(n, "sum")) {
+      out += "sum(";
+      write_sum(n.operands[0], {0, around.within, true}, out);
+      axes(n, out);
+      out += ")";
+      return;
+    }
+    operators(id, {around.level, around.within, true}, out, !is(n, "mul") && !is(n, "matmul"));
+  }
+
+  /// The operator at `id` and, in a loop, the left spine of its chain, which may be long. `sums`: operands are parts of a sum.
+  void operators(NodeId id, Around around, std::string& out, bool sums = false) {
+    const Node& n = graph_[id];
+    const Level level = level_of(n.op->symbol, n.operands.size());
+    const bool parentheses = level < around.level;
+    if (parentheses) out += "(";
+    auto part = [&](NodeId operand, int inner) {
+      const Around at{inner, around.within, around.elide};
+      sums ? write_sum(operand, at, out) : write(operand, at, out);
+    };
+    if (n.operands.size() == 1) {
+      out += n.op->symbol == "not" ? "not " : std::string(n.op->symbol);
+      part(n.operands[0], level);
+    } else if (level == level_power) {
+      part(n.operands[0], level_operand);
+      out += "**";
+      part(n.operands[1], level_sign);
+    } else {
+      std::vector<NodeId> spine = {id};
+      while (auto next = chained(spine.back(), level, around, sums)) spine.push_back(*next);
+      part(graph_[spine.back()].operands[0], level == level_comparison ? level + 1 : level);
+      for (auto it = spine.rbegin(); it != spine.rend(); ++it) {
+        out += " " + std::string(graph_[*it].op->symbol) + " ";
+        part(graph_[*it].operands[1], level + 1);
+      }
+    }
+    if (parentheses) out += ")";
+  }
+
+  /// The left operand of `id`, if it is written as a part of the same chain.
+  std::optional<NodeId> chained(NodeId id, Level level, Around around, bool sums) const {
+    if (level == level_comparison) return {};
+    NodeId left = graph_[id].operands[0];
+    if (!names_[left].empty()) return {};
+    const bool marked = is(graph_[left], "within");
+    if (around.within && !sums) {
+      // An operation of a `within` is followed by its mark, unless whole numbers are computed.
+      const bool same = marked && around.elide && *graph_[left].attributes.format == *around.within;
+      if (!same && graph_[left].type.is_real()) return {};
+      if (same) left = graph_[left].operands[0];
+    } else if (marked || (sums && !is_sum_part(graph_[left]))) {
+      return {};
+    }
+    const Node& l = graph_[left];
+    if (!is_operator(l) || l.operands.size() != 2 || level_of(l.op->symbol, 2) != level) return {};
+    return left;
+  }
+
+  const Graph& graph_;
+  std::vector<std::size_t> uses_;
+  std::vector<std::size_t> weight_;
+  std::vector<bool> open_;
+  std::vector<std::string> names_;
+};
+
+std::string one_line(const Graph& g, NodeId id) {
+  const Node& n = g[id];
+  std::string out(n.op->name);
+  if (n.attributes.format) out += "<" + n.attributes.format->name + ">";
+  if (!n.attributes.text.empty()) out += " " + n.attributes.text;
+  for (std::size_t i = 0; i < n.operands.size(); ++i) out += (i ? ", %" : " %") + std::to_string(n.operands[i]);
+  return out;
+}
+
+std::string type_text(const Node& n) { return to_string(n.type) + (n.shape.empty() ? "" : to_string(n.shape)); }
+
+}  // namespace
+
+std::string to_erx(const Graph& g) { return Printer(g).whole(); }
+
+std::string expression_text(const Graph& g, NodeId id) {
+  Printer printer(g);
+  return is(g[id], "input") ? printer.expression(id) : printer.definition(id);
+}
+
+std::string to_list(const Graph& g) {
+  std::string out;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    out += "%" + std::to_string(id) + (g[id].name.empty() ? "" : " " + g[id].name) + " = " + one_line(g, id) + " : " + type_text(g[id]);
+    if (g.has_freedom(id)) out += g[id].freedom ? "  a choice" : "  depends on a choice";
+    out += "\n";
+  }
+  for (const Result& r : g.results) out += "return " + (r.name.empty() ? "" : r.name + " = ") + "%" + std::to_string(r.node) + "\n";
+  return out;
+}
+
+std::string to_dot(const Graph& g) {
+  std::string out = "digraph " + quoted(g.name.empty() ? "erx" : g.name) + " {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n";
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g[id];
+    std::string label = n.name.empty() ? "" : n.name + "\n";
+    label += std::string(n.op->symbol.empty() ? n.op->name : n.op->symbol);
+    if (n.attributes.format) label += "<" + n.attributes.format->name + ">";
+    if (is(n, "literal")) label = n.attributes.text;
+    label += "\n" + type_text(n);
+    std::string text = quoted(label);
+    for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos; at += 2) text.replace(at, 1, "\\n");
+    out += "  n" + std::to_string(id) + " [label=" + text + (n.freedom ? ", style=filled, fillcolor=lightyellow" : "") + "];\n";
+    for (NodeId o : n.operands) out += "  n" + std::to_string(o) + " -> n" + std::to_string(id) + ";\n";
+  }
+  for (std::size_t i = 0; i < g.results.size(); ++i) {
+    const std::string result = "result" + std::to_string(i);
+    out += "  " + result + " [shape=plaintext, label=" + quoted(g.results[i].name.empty() ? "result" : g.results[i].name) + "];\n  n" +
+           std::to_string(g.results[i].node) + " -> " + result + ";\n";
+  }
+  return out + "}\n";
+}
+
+}  // namespace erx
