@@ -215,6 +215,20 @@ void finish(Stored& s) {
   }
 }
 
+Line line_of(const Stored& s) {
+  if (!s.is_exact || !s.is_point || s.tensor.planes.size() != 1) return {};
+  const Plane& p = s.hull;
+  return {p.lo_d->data(), p.flags ? p.flags->data() : nullptr};
+}
+
+bool known_at(const Plane& p, std::int64_t at, Known& k) {
+  const std::size_t i = static_cast<std::size_t>(at);
+  k.flags = p.flags ? (*p.flags)[i] : 0;
+  k.lo = (*p.lo_d)[i];
+  k.hi = (*p.hi_u)[i];
+  return !(k.flags & ~any_zero) && k.lo == (*p.lo_u)[i] && k.hi == (*p.hi_d)[i] && std::isfinite(k.lo) && std::isfinite(k.hi);
+}
+
 Engine::Alternatives Engine::alternatives(NodeId id, std::int64_t flat) {
   ensure(id);
   Alternatives result;

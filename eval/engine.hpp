@@ -11,6 +11,7 @@
 #include "eval/evaluate.hpp"
 #include "eval/set_tensor.hpp"
 #include "eval/sum_node.hpp"
+#include "eval/sum_parts.hpp"
 
 namespace erx {
 
@@ -71,6 +72,10 @@ Stored run_cone(Engine&, Cone cone);
 Stored run_sum(Engine&, NodeId id);
 Stored run_reduction(Engine&, NodeId id);
 void finish(Stored&);  // shares equal arrays, makes the hull
+
+/// What sum_parts reads: exact doubles, if that is what is stored.
+Line line_of(const Stored&);
+bool known_at(const Plane&, std::int64_t at, Known&);
 
 /// Values of these types are taken from a discrete set, so undecided elements climb.
 inline bool settles(const Type& type) { return !type.is_real(); }

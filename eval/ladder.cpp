@@ -72,15 +72,9 @@ class Climber {
 
   // The interface that sum_parts reads.
   bool is_point(NodeId id) const { return engine_.stored(id).is_point; }
+  Line line(NodeId id) const { return line_of(engine_.stored(id)); }
 
-  bool known(NodeId id, std::int64_t at, Known& k) const {
-    const Plane& p = engine_.stored(id).hull;
-    const std::size_t i = static_cast<std::size_t>(at);
-    k.flags = p.flags ? (*p.flags)[i] : 0;
-    k.lo = (*p.lo_d)[i];
-    k.hi = (*p.hi_u)[i];
-    return !(k.flags & ~any_zero) && k.lo == (*p.lo_u)[i] && k.hi == (*p.hi_d)[i] && std::isfinite(k.lo) && std::isfinite(k.hi);
-  }
+  bool known(NodeId id, std::int64_t at, Known& k) const { return known_at(engine_.stored(id).hull, at, k); }
 
   Set<R> load(NodeId id, std::int64_t at) {
     const Stored& s = engine_.stored(id);

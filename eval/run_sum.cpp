@@ -21,10 +21,12 @@ int precision_of(const Type& t) {
   return 1 << 20;
 }
 
+int least_exponent(const Type& t) { return t.is_floating() ? t.format.emin() : -1022; }
+
 SumNode sum_node(const Engine& engine, NodeId id) {
   const Graph& graph = engine.graph();
   const Node& node = graph[id];
-  SumNode sum{id, {}, {}, {}, extents_of(node.shape), 0};
+  SumNode sum{id, {}, {}, {}, {}, extents_of(node.shape), 0};
   SumRule& rule = sum.rule;
   rule.rounds = row(node).gather == Gather::accumulate;
   if (rule.rounds) {
@@ -53,6 +55,7 @@ SumNode sum_node(const Engine& engine, NodeId id) {
     }
     sum.leaves += term.leaves();
     sum.is_product.push_back(product);
+    sum.least_exponents.emplace_back(least_exponent(graph[term.a.node].type), term.b ? least_exponent(graph[term.b->node].type) : 0);
     sum.terms.push_back(std::move(term));
   }
   return sum;
@@ -64,15 +67,9 @@ class BulkReader {
   explicit BulkReader(const Engine& engine) : engine_(engine) {}
 
   bool is_point(NodeId id) const { return engine_.stored(id).is_point; }
+  Line line(NodeId id) const { return line_of(engine_.stored(id)); }
 
-  bool known(NodeId id, std::int64_t at, Known& k) const {
-    const Plane& p = engine_.stored(id).hull;
-    const std::size_t i = static_cast<std::size_t>(at);
-    k.flags = p.flags ? (*p.flags)[i] : 0;
-    k.lo = (*p.lo_d)[i];
-    k.hi = (*p.hi_u)[i];
-    return !(k.flags & ~any_zero) && k.lo == (*p.lo_u)[i] && k.hi == (*p.hi_d)[i] && std::isfinite(k.lo) && std::isfinite(k.hi);
-  }
+  bool known(NodeId id, std::int64_t at, Known& k) const { return known_at(engine_.stored(id).hull, at, k); }
 
   Set<F64> load(NodeId id, std::int64_t at) const {
     const Stored& s = engine_.stored(id);
@@ -161,9 +158,6 @@ Stored stored_of(const Engine& engine, NodeId id, Plane p) {
 
 Stored run_sum(Engine& engine, NodeId id) {
   SumNode sum = sum_node(engine, id);
-  const OrderKind kind = sum.rule.order.kind;
-  if (kind == OrderKind::split || kind == OrderKind::tensor_core)
-    throw Error(Diagnostic{engine.graph()[id].span, "this order of acc is not evaluated: only orders of binary additions in one format are", ""});
   const std::int64_t n = size_of(sum.extents);
   const bool settle = settles(engine.graph()[id].type);
   Plane p = make_plane(n);

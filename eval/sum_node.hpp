@@ -12,13 +12,14 @@ struct SumNode {
   SumRule rule;
   std::vector<Term> terms;      // without the absent ones
   std::vector<bool> is_product;  // per term: enters like a product, rounded or fused
+  std::vector<std::pair<int, int>> least_exponents;  // per term: exponent fields of zero and subnormal factors
   Extents extents;
   std::int64_t leaves = 0;
 };
 
-/// Visits each leaf of the element at `flat`: visit(term, offset of a, offset of b).
+/// Visits each leaf of the element at `flat`, but not of the terms to `skip`: visit(term, offset of a, offset of b).
 template <class Visit>
-void for_each_leaf(const SumNode& sum, std::int64_t flat, Visit visit) {
+void for_each_leaf(const SumNode& sum, std::int64_t flat, const std::vector<bool>& skip, Visit visit) {
   const std::size_t rank = sum.extents.size();
   Extents index(rank);
   for (std::size_t k = rank; k-- > 0;) {
@@ -27,6 +28,7 @@ void for_each_leaf(const SumNode& sum, std::int64_t flat, Visit visit) {
   }
   Extents at;
   for (std::size_t t = 0; t < sum.terms.size(); ++t) {
+    if (!skip.empty() && skip[t]) continue;
     const Term& term = sum.terms[t];
     std::int64_t a = 0, b = 0;
     for (std::size_t k = 0; k < rank; ++k) {
@@ -48,6 +50,11 @@ void for_each_leaf(const SumNode& sum, std::int64_t flat, Visit visit) {
       }
     }
   }
+}
+
+template <class Visit>
+void for_each_leaf(const SumNode& sum, std::int64_t flat, Visit visit) {
+  for_each_leaf(sum, flat, {}, visit);
 }
 
 }  // namespace erx

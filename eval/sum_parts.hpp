@@ -1,6 +1,7 @@
 // The parts of a sum of one element, gathered leaf by leaf, in any number type.
 // Leaves that are known exactly go into exact accumulators, so their sum and magnitude end at once in every tier.
-// A Reader has  bool is_point(NodeId),  bool known(NodeId, offset, Known&)  and  Set<R> load(NodeId, offset).
+// A Reader has  bool is_point(NodeId),  bool known(NodeId, offset, Known&),  Set<R> load(NodeId, offset),  and
+// Line line(NodeId): the doubles of a node whose elements are all exact points.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -18,6 +19,12 @@ namespace erx {
 struct Known {
   double lo, hi;
   std::uint8_t flags;  // signs of zero only
+};
+
+/// Exact elements in C order, or null; `flags` may be null: no zeros and no special values.
+struct Line {
+  const double* values = nullptr;
+  const std::uint8_t* flags = nullptr;
 };
 
 /// The lowest set bit of a finite double as a power of two; infinity for 0.
@@ -115,7 +122,47 @@ SumParts<R> sum_parts(const SumNode& sum, std::int64_t flat, Reader& reader, Con
     parts.magnitude = add(parts.magnitude, max_of(abs_of(x.lo), abs_of(x.hi)));
   };
 
-  for_each_leaf(sum, flat, [&](std::size_t t, std::int64_t a, std::int64_t b) {
+  // Long products of exact operands, the bulk of the work, in tight loops.
+  std::vector<bool> done(sum.terms.size(), false);
+  for (std::size_t t = 0; t < sum.terms.size(); ++t) {
+    const Term& term = sum.terms[t];
+    if (term.reduced.size() != 1 || !term.b) continue;
+    const Line x = reader.line(term.a.node), y = reader.line(term.b->node);
+    if (!x.values || !y.values) continue;
+    std::int64_t a = 0, b = 0, rest = flat;
+    for (std::size_t k = sum.extents.size(); k-- > 0;) {
+      a += rest % sum.extents[k] * term.a.out_strides[k];
+      b += rest % sum.extents[k] * term.b->out_strides[k];
+      rest /= sum.extents[k];
+    }
+    const std::int64_t n = term.reduced[0], step_a = term.a.reduced_strides[0], step_b = term.b->reduced_strides[0];
+    std::uint8_t found = 0;
+    bool nonzero = false;
+    double grid_a = inf, grid_b = inf;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t p = a + i * step_a, q = b + i * step_b;
+      if (x.flags) found |= x.flags[p];
+      if (y.flags) found |= y.flags[q];
+      nonzero |= x.values[p] != 0 && y.values[q] != 0;
+      grid_a = std::min(grid_a, lowest_bit(x.values[p]));
+      grid_b = std::min(grid_b, lowest_bit(y.values[q]));
+    }
+    if ((found & ~any_zero) || !nonzero) continue;  // special values, or the sign of a zero sum: leaf by leaf
+    done[t] = true;
+    special.add(0, false);
+    parts.leaves += n;
+    parts.products += n;
+    grids[t] = {grid_a, grid_b};
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double u = x.values[a + i * step_a], v = y.values[b + i * step_b];
+      low.add_product(term.negative ? -u : u, v);
+      magnitude.add_product(std::fabs(u), std::fabs(v));
+    }
+    if (!points)
+      for (std::int64_t i = 0; i < n; ++i) high.add_product(term.negative ? -x.values[a + i * step_a] : x.values[a + i * step_a], y.values[b + i * step_b]);
+  }
+
+  for_each_leaf(sum, flat, done, [&](std::size_t t, std::int64_t a, std::int64_t b) {
     const Term& term = sum.terms[t];
     ++parts.leaves;
     parts.products += sum.is_product[t];
@@ -167,8 +214,18 @@ template <class R, class Reader>
 std::vector<Leaf<R>> sum_leaves(const SumNode& sum, std::int64_t flat, Reader& reader, Context c) {
   std::vector<Leaf<R>> leaves;
   leaves.reserve(static_cast<std::size_t>(sum.leaves));
+  const bool needs_exponents = sum.rule.order.kind == OrderKind::tensor_core;
+  const auto exponent = [&](NodeId id, std::int64_t at, int least) {
+    const Set<R> x = reader.load(id, at);
+    const double largest = std::max(std::fabs(lower(x.lo)), std::fabs(upper(x.hi)));
+    return largest > 0 && std::isfinite(largest) ? std::max(std::ilogb(largest), least) : least;
+  };
   for_each_leaf(sum, flat, [&](std::size_t t, std::int64_t a, std::int64_t b) {
-    leaves.push_back({leaf_of<R>(sum.terms[t], a, b, reader, c), static_cast<bool>(sum.is_product[t])});
+    const Term& term = sum.terms[t];
+    leaves.push_back({leaf_of<R>(term, a, b, reader, c), static_cast<bool>(sum.is_product[t])});
+    if (!needs_exponents) return;
+    const auto [least_a, least_b] = sum.least_exponents[t];
+    leaves.back().exponent = exponent(term.a.node, a, least_a) + (term.b ? exponent(term.b->node, b, least_b) : 0);
   });
   return leaves;
 }

@@ -25,6 +25,7 @@ struct SumRule {
 
   /// Below this many leaves `any` takes the exact hull, which needs every leaf.
   static constexpr std::int64_t hull_leaves = 4;
+  static constexpr std::int64_t kept_order_leaves = 24;  // the same for `assoc`
   bool needs_leaves(std::int64_t leaves) const;
 };
 
@@ -33,6 +34,7 @@ template <class R>
 struct Leaf {
   Set<R> value;
   bool is_product = false;
+  int exponent = -100000;  // for tensor cores: the sum of the factors' exponent fields
 };
 
 /// A sum of one element, without its order.

@@ -1,0 +1,179 @@
+// Sums whose leaves have to be seen one by one: fixed orders, short sums, parts that are stored, tensor cores.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ops/adder.hpp"
+#include "ops/sum_rule.hpp"
+
+namespace erx {
+namespace {
+
+template <class R>
+SumParts<R> parts_of(const std::vector<Leaf<R>>& leaves) {
+  SumParts<R> parts;
+  SpecialLeaves special;
+  std::uint8_t carried = 0;
+  for (const Leaf<R>& leaf : leaves) {
+    const Set<R>& v = leaf.value;
+    special.add(v.flags, v.may_be(has_nzero));
+    carried |= v.flags & undecided;
+    ++parts.leaves;
+    parts.products += leaf.is_product;
+    if (!v.has_reals()) {
+      parts.has_reals = false;
+      continue;
+    }
+    parts.lower = add(parts.lower, v.lo);
+    parts.upper = add(parts.upper, v.hi);
+    parts.magnitude = add(parts.magnitude, max_of(abs_of(v.lo), abs_of(v.hi)));
+    parts.is_point &= v.is_point;
+  }
+  special.finish(parts);
+  parts.flags |= carried;
+  return parts;
+}
+
+/// Any order over leaves at hand: the exact hull of a short sum, the bound of a long one.
+template <class R>
+Set<R> any_order_sum(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Context c) {
+  if (rule.needs_leaves(static_cast<std::int64_t>(leaves.size()))) return sum_of_leaves(leaves, rule, c);
+  return sum_of_parts(parts_of(leaves), rule, c);
+}
+
+/// Ends, flags and reality of a part, as a leaf of the sum of the parts.
+template <class R>
+Leaf<R> stored_part(const Set<R>& part, const Format& store, const Format& adds, Context c) {
+  Leaf<R> leaf{part, !contains(adds, store)};
+  if (!part.has_reals()) return leaf;
+  const Rounding nearest{};
+  leaf.value.lo = round_end(part.lo, store, nearest, c, leaf.value.flags);
+  leaf.value.hi = part.is_point ? leaf.value.lo : round_end(part.hi, store, nearest, c, leaf.value.flags);
+  return leaf;
+}
+
+/// s contiguous parts of ceil(n/s) leaves, each in any order, stored, then added in any order; the hull over the numbers of parts.
+template <class R>
+Set<R> split_sum(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Context c) {
+  SumRule part_rule = rule, outer = rule;
+  part_rule.order = outer.order = {};
+  const Format& store = rule.order.store ? *rule.order.store : rule.format;
+  Set<R> all = Set<R>::special(0);
+  bool first = true;
+  for (const std::int64_t s : rule.order.numbers) {
+    const std::size_t size = (leaves.size() + static_cast<std::size_t>(s) - 1) / static_cast<std::size_t>(s);
+    std::vector<Leaf<R>> parts;
+    for (std::size_t at = 0; at < leaves.size(); at += size) {
+      const std::vector<Leaf<R>> some(leaves.begin() + static_cast<std::ptrdiff_t>(at),
+                                      leaves.begin() + static_cast<std::ptrdiff_t>(std::min(at + size, leaves.size())));
+      parts.push_back(stored_part(any_order_sum(some, part_rule, c), store, rule.format, c));
+    }
+    const Set<R> total = any_order_sum(parts, outer, c);
+    if (first) all = total;
+    else if (!all.has_reals()) all = {total.lo, total.hi, static_cast<std::uint8_t>((all.flags & ~no_reals) | total.flags), total.is_point};
+    else if (!total.has_reals()) all.flags |= total.flags & ~no_reals;
+    else all = Set<R>::between(min_of(all.lo, total.lo), max_of(all.hi, total.hi), all.flags | total.flags);
+    first = false;
+  }
+  return all;
+}
+
+/// Products aligned to the largest exponent and cut off below 2^(E - F), in calls of L products.
+/// bound: (K+B) 2^(E-F) + B 2^(1-p) max(ufp(P), nu), B = ceil(K/L), E the largest exponent field (zeros count) or that of P.
+template <class R>
+Set<R> tensor_core_sum(const SumParts<R>& parts, const std::vector<Leaf<R>>& leaves, const SumRule& rule, Context c) {
+  const Format& f = rule.format;
+  const double length = static_cast<double>(rule.order.numbers.at(0)), kept = static_cast<double>(rule.order.numbers.at(1));
+  double k = 0;
+  int exponent = f.emin();
+  for (const Leaf<R>& leaf : leaves) {
+    k += leaf.is_product;
+    exponent = std::max(exponent, leaf.exponent);
+  }
+  const double calls = std::max(std::ceil(k / length), 1.0);
+  const auto radius = [&](int e, double first_place) {
+    return add(R::exact(std::ldexp(k + calls, e - static_cast<int>(kept)), c), R::exact(calls * 2 * f.unit_roundoff() * std::max(first_place, f.min_normal()), c));
+  };
+  // The exponent of P may be seen one too large through an enclosure; a finer tier decides.
+  const auto exponent_of = [&](double p) { return p > 0 && std::isfinite(p) ? std::max(exponent, std::ilogb(p)) : exponent; };
+  const double p_low = lower(parts.magnitude), p_high = upper(parts.magnitude);
+  const R low = radius(exponent_of(p_low), ufp(p_low)), high = radius(exponent_of(p_high), ufp(p_high));
+  const R e = R::between(lower(low), upper(high), c);
+  Set<R> s = Set<R>::between(sub(parts.lower, e), add(parts.upper, e), parts.flags);
+  std::uint8_t cut = 0;
+  s.lo = round_end(s.lo, f, {Mode::rtp, Overflow::sat, Flush::no}, c, cut);
+  s.hi = round_end(s.hi, f, {Mode::rtn, Overflow::sat, Flush::no}, c, cut);
+  if (!(p_high < std::ldexp(1.0, f.emax()) * 2)) s.flags |= has_pinf | has_ninf | has_nan | (p_low < std::ldexp(1.0, f.emax()) * 2 ? undecided : 0);
+  set_zero_signs(s, true, true);
+  return s;
+}
+
+}  // namespace
+
+template <class R>
+Set<R> sum_of_leaves(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Context c) {
+  const SumParts<R> parts = parts_of(leaves);
+  if (!parts.has_reals) return Set<R>::special(parts.flags);
+  if (parts.leaves == 0) return sum_of_parts(parts, rule, c);
+  const Format& f = rule.format;
+  if (rule.within) {
+    if (leaves.size() > 2) throw Bug("leaves of a long `within` sum");
+    // bound: each rounding is at most max(u ufp, eta/2); products may be rounded before the addition.
+    const R u = R::exact(unit_of(rule), c), least = R::exact(half_of(f.min_positive()), c);
+    const auto step = [&](const R& magnitude) { return max_of(mul(u, ufp_of(magnitude, c)), least); };
+    R e{};
+    for (const Leaf<R>& leaf : leaves)
+      if (leaf.is_product) e = add(e, step(max_of(abs_of(leaf.value.lo), abs_of(leaf.value.hi))));
+    if (leaves.size() == 2) e = add(e, step(add(max_of(abs_of(parts.lower), abs_of(parts.upper)), e)));
+    Set<R> s = leaves.size() == 1 && !leaves[0].is_product
+                   ? Set<R>{parts.lower, parts.upper, parts.flags, parts.is_point}
+                   : Set<R>::between(sub(parts.lower, e), add(parts.upper, e), parts.flags);
+    const Comparison fits = compare(add(parts.magnitude, e), R::exact(f.max_finite(), c));
+    if (fits == Comparison::greater || fits == Comparison::unknown) {
+      // A product may overflow before the other leaf brings the sum back.
+      s.flags |= overflow_flags(f, true, true);
+      if (fits == Comparison::unknown) s.flags |= undecided;
+    }
+    set_zero_signs(s, true, true);
+    return s;
+  }
+
+  Adder<R> adder(leaves, rule, c);
+  Ends<R> ends{};
+  const std::size_t n = leaves.size();
+  std::vector<std::size_t> order(n);
+  for (std::size_t i = 0; i < n; ++i) order[i] = rule.order.kind == OrderKind::rseq ? n - 1 - i : i;
+  const auto number = [&](std::size_t i) { return static_cast<std::size_t>(rule.order.numbers.at(i)); };
+  switch (rule.order.kind) {
+    case OrderKind::split: return split_sum(leaves, rule, c);
+    case OrderKind::tensor_core: return tensor_core_sum(parts, leaves, rule, c);
+    case OrderKind::assoc: ends = n == 1 ? adder.operand(0, false) : adder.kept_order(); break;
+    case OrderKind::seq:
+    case OrderKind::rseq: ends = adder.sequence(order); break;
+    case OrderKind::pairwise: ends = adder.pairwise(0, n, number(0)); break;
+    case OrderKind::blocked:
+      if (is_fixed(rule.order)) {
+        ends = adder.blocked(number(0));
+        break;
+      }
+      [[fallthrough]];
+    default: ends = n == 1 ? adder.operand(0, false) : adder.any_order();
+  }
+  const bool is_point = parts.is_point && (n == 1 || (rule.contraction != Contraction::free || parts.products == 0)) &&
+                        is_fixed(rule.order) && rule.flush == Flush::no;
+  Set<R> s{ends.lo, ends.hi, static_cast<std::uint8_t>(parts.flags | ends.flags), is_point};
+  // After an overflow the later additions start from an infinity: opposite ones give NaN, a format without them stays NaN.
+  if (!ends.reals) s.flags |= no_reals;
+  const std::uint8_t overflow = ends.flags & (has_nan | any_infinity);
+  if ((overflow & has_pinf) && ((parts.flags | ends.flags) & has_ninf)) s.flags |= has_nan;
+  if ((overflow & has_ninf) && ((parts.flags | ends.flags) & has_pinf)) s.flags |= has_nan;
+  if (overflow) s.is_point = false;
+  set_zero_signs(s, true, parts.negative_zero || parts.products > 0 || rule.flush != Flush::no);
+  return s;
+}
+
+template Set<F64> sum_of_leaves(const std::vector<Leaf<F64>>&, const SumRule&, Context);
+template Set<Big> sum_of_leaves(const std::vector<Leaf<Big>>&, const SumRule&, Context);
+template Set<Exact> sum_of_leaves(const std::vector<Leaf<Exact>>&, const SumRule&, Context);
+
+}  // namespace erx
