@@ -54,7 +54,7 @@ Lowering::Arguments Lowering::arguments(const Syntax& call, const std::vector<st
       const Span word{ast_.source, a.begin, a.begin + static_cast<std::uint32_t>(a.text.size())};
       Diagnostic d{word, "`" + call.text + "` has no argument `" + a.text + "`", ""};
       const std::string near = did_you_mean(a.text, keywords);
-      if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
+      if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
       error(std::move(d));
       sorted.ok = false;
     } else if (!sorted.named.emplace(a.text, &a[0]).second) {
@@ -96,7 +96,7 @@ Value Lowering::call(const Syntax& s, const Manner& mode) {
   const Span word{ast_.source, s.begin, s.begin + static_cast<std::uint32_t>(name.size())};
   Diagnostic d{word, "unknown function `" + name + "`", find(name) ? "this is a value, not a function" : ""};
   const std::string near = did_you_mean(name, function_names());
-  if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
+  if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
   if (items_.specs.count(name)) d.label = "a spec is checked, not called; make it a fn";
   error(std::move(d));
   for (const Syntax& a : s[0].children) {

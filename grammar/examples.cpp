@@ -87,7 +87,8 @@ Example read_example(const Ast& ast, const Syntax& item, const std::vector<Spec>
     names.push_back(s.name);
     if (s.name == example.spec || (example.spec.empty() && specs.size() == 1)) spec = &s;
   }
-  if (!spec) {
+  const bool incomplete = std::any_of(ast.items.begin(), ast.items.end(), [](const Syntax& s) { return s.is(Form::error); });
+  if (!spec && !incomplete) {
     if (specs.empty()) {
       errors.push_back({ast.span(item), "an example without a spec", "this file has none"});
     } else if (example.spec.empty()) {
@@ -95,7 +96,7 @@ Example read_example(const Ast& ast, const Syntax& item, const std::vector<Spec>
     } else {
       Diagnostic d{ast.span(item[0]), "unknown spec `" + example.spec + "`", ""};
       const std::string near = did_you_mean(example.spec, names);
-      if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(ast.span(item[0]), near);
+      if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(ast.span(item[0]), near);
       errors.push_back(std::move(d));
     }
   }
@@ -117,14 +118,14 @@ Example read_example(const Ast& ast, const Syntax& item, const std::vector<Spec>
     const auto begin = static_cast<std::uint32_t>(l.span.begin + ast.source->text.substr(l.span.begin, l.span.end - l.span.begin).find(l.name));
     const Span word{ast.source, begin, begin + static_cast<std::uint32_t>(l.name.size())};
     const bool found = std::find(known.begin(), known.end(), l.name) != known.end() || (!is_input && l.name.empty() && known.size() == 1);
-    if (spec && !found) {
+    if (spec && !found && !spec->parameters.empty()) {
       Diagnostic d;
       if (l.name.empty()) {
         d = {l.span, "this line does not say which result it means", "the spec has several, as in covers " + results[0] + " = ..."};
       } else {
         d = {word, std::string(is_input ? "unknown input `" : "unknown result `") + l.name + "`", "not in the signature of the spec"};
         const std::string near = did_you_mean(l.name, known);
-        if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
+        if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
       }
       errors.push_back(std::move(d));
     }

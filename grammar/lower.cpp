@@ -193,7 +193,7 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
   Diagnostic d{at, "unknown name `" + s.text + "`", "not defined here"};
   const std::string near = did_you_mean(s.text, names());
   if (!near.empty()) {
-    d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(at, near);
+    std::move(d).note({}, "did you mean `" + near + "`?").suggest(at, near);
   } else if (find_op(s.text) || specials().count(s.text) || items_.functions.count(s.text)) {
     d.label = "a function: call it, as in " + s.text + "(x)";
   }
@@ -213,10 +213,17 @@ Value Lowering::step(Value left, const Syntax& step, Value right, const Syntax& 
 Value Lowering::chain(const Syntax& s, const Manner& mode) {
   if (mode.kind == Manner::Kind::within && is_sum(s)) return within_sum(s, mode);
   const bool compares = is_comparison(s[1].text);
+  if (compares && s.size() == 3 && s[0].is(Form::name) && s[1].text == "<" && s[2].text == ">") {
+    const std::string near = did_you_mean(s[0].text, {"round", "acc", "approx", "within", "any_of"});
+    if (!near.empty()) {  // round<bf16>(x), misspelt
+      error(Diagnostic{span(s[0]), "unknown head `" + s[0].text + "`", ""}.note({}, "did you mean `" + near + "`?").suggest(span(s[0]), near));
+      return Value::unknown(span(s));
+    }
+  }
   if (compares && s.size() > 2) {
     const std::string a(span(s[0]).text()), op1 = s[1].text, b(span(s[1][0]).text()), op2 = s[2].text, c(span(s[2][0]).text());
     Diagnostic d{span(s), "comparisons do not chain", "compare twice"};
-    if (s.size() == 3) d = std::move(d).suggest(span(s), a + " " + op1 + " " + b + " and " + b + " " + op2 + " " + c);
+    if (s.size() == 3) std::move(d).suggest(span(s), a + " " + op1 + " " + b + " and " + b + " " + op2 + " " + c);
     error(std::move(d));
     return Value::unknown(span(s));
   }

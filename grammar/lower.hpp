@@ -33,6 +33,7 @@ class Lowering {
   std::vector<Parameter> parameters;  // of the signature; of a bare expression its free names
   std::vector<Declared> results;
   bool is_generic = false;            // its formats or the number of its dimensions come with the call
+  bool keep_defaults = false;         // with names for dimensions: unbound `real` parameters take their defaults, for printing
   bool is_complete = true;            // every node is known: the graph says all
 
  private:

@@ -3,6 +3,7 @@
 //   node(Form::call, name, arguments)   chain(operand, step)   wrapped(Form::postfix, operand, step)   recover(statement)
 #pragma once
 #include <boost/spirit/home/x3.hpp>
+#include <string_view>
 #include <utility>
 
 #include "grammar/ast.hpp"
@@ -123,10 +124,17 @@ struct RecoverParser : x3::parser<RecoverParser<Subject>> {
   }
 
   /// The first newline or `;` at the depth of the statement, or the `}` that ends its block, at or after the mistake.
+  /// A statement word that starts the line where the mistake shows begins the next statement.
   static Iterator behind_statement(Iterator at, Iterator mistake, Iterator last) {
     int depth = 0;
     while (at != last && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\f')) ++at;
+    Iterator next = mistake;
+    while (next != at && (next[-1] == ' ' || next[-1] == '\n' || next[-1] == '\t' || next[-1] == '\f')) --next;
+    bool new_line = false;
+    while (next != last && (*next == ' ' || *next == '\n' || *next == '\t' || *next == '\f')) new_line |= *next++ == '\n';
+    if (!new_line || !starts_statement(next, last)) next = last;
     for (; at != last; ++at) {
+      if (at == next && depth == 0) return at;
       if (*at == '"') {
         Iterator close = at + 1;
         while (close != last && *close != '"' && *close != '\n') ++close;
@@ -142,6 +150,14 @@ struct RecoverParser : x3::parser<RecoverParser<Subject>> {
       if (depth == 0 && at >= mistake && (*at == '\n' || *at == ';')) return at;
     }
     return last;
+  }
+
+  static bool starts_statement(Iterator at, Iterator last) {
+    const std::string_view rest(at, static_cast<std::size_t>(last - at));
+    for (std::string_view word : {"let ", "return ", "assume ", "covers ", "rejects "}) {
+      if (rest.substr(0, word.size()) == word) return true;
+    }
+    return false;
   }
 
   Subject subject;

@@ -1,5 +1,7 @@
 #include "grammar/parser.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "grammar/node_parser.hpp"
@@ -255,16 +257,21 @@ std::shared_ptr<const Ast> parse_syntax(const std::shared_ptr<const Source>& sou
   ast->source = source;
   Scan scanned = scan(source);
   SyntaxErrors problems(source, scanned.text, errors);
-  // Brackets that do not match are reported once, by the scan; what the parser makes of them would be noise.
-  const bool readable = scanned.errors.empty();
   errors.insert(errors.end(), scanned.errors.begin(), scanned.errors.end());
-  if (!readable) return ast;
+  // Brackets that do not match are reported once, by the scan; what the parser makes of the item would be noise.
+  auto readable = [&](std::uint32_t from, std::uint32_t to) {
+    return std::none_of(scanned.errors.begin(), scanned.errors.end(), [&](const Diagnostic& d) { return d.span.begin >= from && d.span.begin < to; });
+  };
   const auto end = static_cast<std::uint32_t>(scanned.text.size());
-  if (scanned.items.empty()) {
+  if (scanned.items.empty() && readable(0, end)) {
     Syntax whole = syntax::parse_range(syntax::bare, "an expression or an item (spec, fn, format, import, example)", scanned.text, 0, end, problems);
     ast->items.push_back(std::move(whole));
   }
   for (const auto& [from, to] : scanned.items) {
+    if (!readable(from, to)) {
+      ast->items.push_back(Syntax{Form::error, "", {}, from, to});
+      continue;
+    }
     ast->items.push_back(syntax::parse_range(syntax::item, "an item (spec, fn, format, import, example)", scanned.text, from, to, problems));
   }
   for (const Syntax& item : ast->items) problems.check_separators(item);

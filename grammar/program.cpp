@@ -1,5 +1,6 @@
 #include "grammar/program.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -73,6 +74,7 @@ std::shared_ptr<const Program> parse(std::shared_ptr<const Source> source) {
   if (errors.empty() && program->specs.empty() && items.functions.empty() && items.formats.empty()) {
     errors.push_back({{source, 0, 0}, "there is no spec and no expression here", ""});
   }
+  std::stable_sort(errors.begin(), errors.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
   if (!errors.empty()) throw Error(std::move(errors));
   return program;
 }
@@ -109,7 +111,7 @@ const Spec& Program::spec(std::string_view name) const {
   if (specs.size() == 1 && specs[0].name.empty()) throw Error("`" + source->name + "` is one expression; it has no spec `" + std::string(name) + "`");
   Diagnostic d{{}, "`" + source->name + "` has no spec `" + std::string(name) + "`; it has " + list, ""};
   const std::string near = did_you_mean(name, names);
-  if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?");
+  if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?");
   throw Error(std::move(d));
 }
 
@@ -131,6 +133,7 @@ std::string Spec::canonical_text() const {
   const Syntax& syntax = ast->items[item];
   if (syntax.is(Form::spec)) {
     Lowering lowering(*ast, items, errors, warnings);
+    lowering.keep_defaults = true;
     lowering.spec(syntax, nullptr);
     if (lowering.is_complete && errors.empty()) return to_erx(lowering.graph);
   }

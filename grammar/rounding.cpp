@@ -145,7 +145,7 @@ Value Lowering::in_block(const Syntax& s, const Manner&) {
     } else {
       Diagnostic d{span(option), "unknown option `" + std::string(span(option).text()) + "` of `in`", "options are contract, ftz, daz and ulp="};
       const std::string near = did_you_mean(option.text, {"contract", "ftz", "daz"});
-      if (!near.empty() && option.is(Form::name)) d = std::move(d).suggest(span(option), near);
+      if (!near.empty() && option.is(Form::name)) std::move(d).suggest(span(option), near);
       error(std::move(d));
     }
   }
@@ -169,7 +169,8 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
   bool has_given = false, has_error = false;
   for (const Syntax& st : s.children) {
     if (has_given) {
-      error({span(st), "nothing follows the result", "the block has ended above"});
+      const bool reported = std::any_of(errors_.begin(), errors_.end(), [&](const Diagnostic& d) { return d.span.begin == st.begin; });
+      if (!reported) error({span(st), "nothing follows the result", "the result is above"});
       break;
     }
     has_error = has_error || st.is(Form::error);
@@ -177,7 +178,7 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
   }
   if (!has_given && !has_error) {
     const Span end{ast_.source, s.end > 0 ? s.end - 1 : 0, s.end};
-    error({end, "this block has no result", "expected an expression before `}`"});
+    error({end, bare_ && scopes_.size() == 2 ? "there is no expression after the `let`" : "this block has no result", "expected an expression"});
   }
   if (!has_given) is_complete = false;
   scopes_.pop_back();

@@ -210,6 +210,7 @@ class Scanner {
     // The closer most likely belongs to an outer bracket, if there is one of its kind.
     auto match = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& o) { return closer_of(o.bracket) == c; });
     if (match != open_.rend()) open_.erase(std::prev(match.base()), open_.end());
+    else open_.pop_back();
   }
 
   bool opens_template(const std::vector<Token>& tokens, std::size_t i) const {

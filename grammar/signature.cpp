@@ -36,7 +36,7 @@ std::optional<Type> Lowering::type(const Syntax& s, bool* generic) {
       for (const auto& [name, _] : items_.formats) names.push_back(name);
       Diagnostic d{span(what), "unknown type `" + what.text + "`", ""};
       const std::string near = did_you_mean(what.text, names);
-      if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(span(what), near);
+      if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(span(what), near);
       error(std::move(d));
       return {};
     }
@@ -204,7 +204,7 @@ void Lowering::check_names(const Bindings& given, const Span& at) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     Diagnostic d{{}, "there is no input `" + name + "`; the inputs are " + (list.empty() ? "none" : list), ""};
     const std::string near = did_you_mean(name, known);
-    if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?");
+    if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?");
     error(std::move(d));
   }
   for (const auto& p : parameters) {
@@ -341,6 +341,10 @@ void Lowering::inputs(const Syntax& list, const Bindings* bindings) {
       else scopes_.front()[p.text] = {Value::unknown(span(p)), span(p)};
       continue;
     }
+    if (keep_defaults && !p[1].is(Form::nothing) && parameters[i].type && parameters[i].type->is_real()) {
+      default_input(p);
+      continue;
+    }
     input(p, bound);
     if (!bound && !p[1].is(Form::nothing)) expression(p[1], Manner{});  // its mistakes are told once
     const Name* n = find(p.text);
@@ -372,9 +376,9 @@ void Lowering::give_one(const Declared& declared, const Value& v, const Syntax& 
     if (!fits) {
       const std::string found = node.type.is_real() ? "not rounded" : to_string(node.type);
       Diagnostic d{v.at, "the result is " + found + ", and " + to_string(want) + " is declared", "expected " + to_string(want)};
-      if (declared.span) d = std::move(d).note(declared.span, "declared here");
+      if (declared.span) std::move(d).note(declared.span, "declared here");
       if (want.is_floating() && !node.type.is_boolean()) {
-        d = std::move(d).suggest(v.at, "round<" + want.format.name + ">(" + std::string(v.at.text()) + ")");
+        std::move(d).suggest(v.at, "round<" + want.format.name + ">(" + std::string(v.at.text()) + ")");
       }
       error(std::move(d));
       return;
@@ -382,7 +386,7 @@ void Lowering::give_one(const Declared& declared, const Value& v, const Syntax& 
   }
   if (declared.shape && !(*declared.shape == node.shape)) {
     Diagnostic d{v.at, "the result has shape " + to_string(node.shape) + ", and " + to_string(*declared.shape) + " is declared", "has shape " + to_string(node.shape)};
-    if (declared.span) d = std::move(d).note(declared.span, "declared here");
+    if (declared.span) std::move(d).note(declared.span, "declared here");
     note_dims(d, {*v.node});
     error(std::move(d));
     return;

@@ -106,24 +106,24 @@ bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& hea
           place(wrong->node), "round<" + f.name + ">(" + std::string(place(wrong->node).text()) + ")");
     } else if (operand.is(Form::prefix)) {
       d.label = "negate the result instead";
-      d = std::move(d).suggest(span(head), operand.text + acc_text + "(" + text(operand[0]) + ")");
+      std::move(d).suggest(span(head), operand.text + acc_text + "(" + text(operand[0]) + ")");
     } else if (operand.is(Form::chain) && (is_sum(without_last(operand)) || is_sum(operand.children.back()[0]))) {
       const Syntax left = without_last(operand), &right = operand.children.back()[0];
       const bool is_left = is_sum(left);
       const std::string first = is_left ? acc_text + "(" + text(left) + ")" : text(left);
       const std::string second = is_left ? text(right) : acc_text + "(" + text(right) + ")";
       d.label = "scale or divide the result instead";
-      d = std::move(d).suggest(span(head), "in " + f.name + " { " + first + " " + operand.children.back().text + " " + second + " }");
+      std::move(d).suggest(span(head), "in " + f.name + " { " + first + " " + operand.children.back().text + " " + second + " }");
     } else if (operand.is(Form::call) && operand.text == "mean") {
       d.label = "divide the sum instead";
       const std::string arguments_text = text(operand).substr(text(operand).find('('));
-      d = std::move(d).suggest(span(head), "in " + f.name + " { " + acc_text + "(sum" + arguments_text + ") / " +
+      std::move(d).suggest(span(head), "in " + f.name + " { " + acc_text + "(sum" + arguments_text + ") / " +
                                                graph[node.operands.back()].attributes.text + " }");
     } else if (!node.name.empty()) {
       d.label = "a stored value: write the sum inside `acc`";
     } else {
       d.label = "one operation: round<" + f.name + "> rounds it";
-      d = std::move(d).suggest(span(head), "round<" + f.name + ">(" + text(operand) + ")");
+      std::move(d).suggest(span(head), "round<" + f.name + ">(" + text(operand) + ")");
     }
     error(std::move(d));
     return false;
@@ -138,7 +138,7 @@ bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& hea
     const std::string what = leaf.in_product ? "factor" : "leaf";
     const std::string type = node.type.is_real() ? "not rounded" : to_string(node.type);
     Diagnostic d{at, "a " + what + " of this sum is " + type + ", and `acc` adds values of " + format.name, "not a value of " + format.name};
-    if (!node.type.is_boolean()) d = std::move(d).suggest(at, "round<" + format.name + ">(" + std::string(at.text()) + ")");
+    if (!node.type.is_boolean()) std::move(d).suggest(at, "round<" + format.name + ">(" + std::string(at.text()) + ")");
     error(std::move(d));
     ok = false;
   }

@@ -38,13 +38,13 @@ void SyntaxErrors::report(const char* at, const std::string& expected) {
   Diagnostic d{span, "expected " + expected + ", found " + found(span), "expected " + expected};
   const std::string_view word = span.text();
   if (expected == "a name" && is_reserved(word)) {
-    d = std::move(d).note({}, "`" + std::string(word) + "` is a word of the language and names nothing else");
+    std::move(d).note({}, "`" + std::string(word) + "` is a word of the language and names nothing else");
   } else if (expected == "`<` with a format") {
-    d = std::move(d).note({}, "a rounding says its format between < and >, as in round<bf16>(x)");
+    std::move(d).note({}, "a rounding says its format between < and >, as in round<bf16>(x)");
   } else if (expected == "`=`" && word == "==") {
-    d = std::move(d).suggest(span, "=");
+    std::move(d).suggest(span, "=");
   } else if (word == "<" || word == ">") {
-    d = std::move(d).note({}, "only heads such as round<bf16>(x) take < and >");
+    std::move(d).note({}, "only heads such as round<bf16>(x) take < and >");
   }
   add(std::move(d));
 }

@@ -36,7 +36,7 @@ std::optional<Format> Lowering::format(const Syntax& s) {
   for (const auto& [name, _] : formats_) known.push_back(name);
   Diagnostic d{span(s), "unknown format `" + s.text + "`", ""};
   const std::string near = did_you_mean(s.text, known);
-  if (!near.empty()) d = std::move(d).note({}, "did you mean `" + near + "`?").suggest(span(s), near);
+  if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(span(s), near);
   error(std::move(d));
   return {};
 }
@@ -55,7 +55,7 @@ bool Lowering::choose(const Syntax& value, const std::vector<std::pair<std::stri
   for (std::size_t i = 0; i < words.size(); ++i) all += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
   Diagnostic d{span(value), "expected " + all + ", found `" + std::string(span(value).text()) + "`", ""};
   const std::string near = did_you_mean(value.text, words);
-  if (!near.empty()) d = std::move(d).suggest(span(value), near);
+  if (!near.empty()) std::move(d).suggest(span(value), near);
   error(std::move(d));
   return false;
 }
@@ -154,7 +154,7 @@ bool Lowering::rounding(const Syntax& list, std::size_t from, Attributes& attrib
     std::vector<std::string> words = {"rne", "rna", "rtz", "rtp", "rtn", "rto", "sr", "faithful", "sat", "sat_finite", "nosat", "ftz"};
     Diagnostic d{span(a), "unknown rounding `" + std::string(span(a).text()) + "`", "modes are rne rna rtz rtp rtn rto sr faithful; then sat, sat_finite or nosat; ftz"};
     const std::string near = did_you_mean(w, words);
-    if (!near.empty()) d = std::move(d).suggest(span(a), near);
+    if (!near.empty()) std::move(d).suggest(span(a), near);
     error(std::move(d));
     return false;
   }
@@ -193,7 +193,7 @@ bool Lowering::order(const Syntax& s, Order& order) {
     Diagnostic d{span(s), "unknown order `" + std::string(span(s).text()) + "`",
                  "orders are any, assoc, seq, rseq, pairwise(b), blocked(b), split({..}), height(h), tensor_core(L=, F=)"};
     const std::string near = did_you_mean(s.text, words);
-    if (!near.empty() && s.is(Form::name)) d = std::move(d).suggest(span(s), near);
+    if (!near.empty() && s.is(Form::name)) std::move(d).suggest(span(s), near);
     error(std::move(d));
     return false;
   }

@@ -212,11 +212,21 @@ class Printer {
       const bool opens = is(n, "acc") || is(n, "within_sum") || (open_[id] && is_sum_part(n));
       for (NodeId o : n.operands) open_[o] = open_[o] || (opens && names_[o].empty());
     }
+    // How often each node would be written: a choice may be written once only, and nothing large twice.
+    std::vector<std::size_t> times(graph_.size());
+    std::vector<bool> stored(graph_.size());
+    for (const Result& r : graph_.results) ++times[r.node];
+    for (NodeId id = static_cast<NodeId>(graph_.size()); id-- > 0;) {
+      const Node& n = graph_[id];
+      if (!uses_[id]) continue;
+      const bool may = names_[id].empty() && !is(n, "literal") && !(open_[id] && is_sum_part(n));
+      stored[id] = may && times[id] > 1 && (n.freedom || weight_[id] > 16);
+      const std::size_t each = stored[id] || !names_[id].empty() ? 1 : std::min<std::size_t>(times[id], 1000);
+      for (NodeId o : n.operands) times[o] += each;
+    }
     int count = 0;
     for (NodeId id = 0; id < graph_.size(); ++id) {
-      const Node& n = graph_[id];
-      if (!names_[id].empty() || uses_[id] < 2 || is(n, "literal") || (open_[id] && is_sum_part(n))) continue;
-      if (!n.freedom && weight_[id] <= 16) continue;
+      if (!stored[id]) continue;
       do names_[id] = "t" + std::to_string(++count);
       while (!taken.insert(names_[id]).second);
     }
@@ -287,7 +297,8 @@ class Printer {
     }
     if (is(n, "within") || is(n, "within_sum")) {
       const Format& format = *n.attributes.format;
-      const bool same = around.within && *around.within == format && around.elide;
+      const bool leaf = is(n, "within") && !is_sum_part(graph_[n.operands[0]]);  // a leaf of a sum, whose mark follows from its place
+      const bool same = around.within && *around.within == format && (around.elide || leaf);
       if (!same) out += "within<" + format.name + ">(";
       const Around mark{same ? around.level : 0, &format, true};
       if (is(n, "within")) operation(n.operands[0], mark, out);
