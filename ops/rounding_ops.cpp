@@ -1,6 +1,7 @@
 // The nodes that round, and the nodes whose value is a set.
 #include "ops/families.hpp"
 #include "ops/round_set.hpp"
+#include "ops/round_tile.hpp"
 #include "ops/row.hpp"
 
 namespace erx::families {
@@ -23,6 +24,17 @@ struct Round {
     return round_set(x[0], *a.format, a.rounding, c);
   }
   static bool freedom(const Attributes& a) { return rounds_freely(a.rounding); }
+
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
+    struct Hard {
+      const Tile &x, &out;
+      const Attributes& attributes;
+    } hard{x[0], out, a};
+    return round_tile(x[0], out, n, *a.format, a.rounding, [](std::size_t i, void* data) {
+      const Hard& h = *static_cast<const Hard*>(data);
+      write(h.out, i, round_set(read(h.x, i), *h.attributes.format, h.attributes.rounding, Context{}));
+    }, &hard);
+  }
 };
 
 struct AnyOf {

@@ -1,0 +1,46 @@
+#include "ops/round_tile.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/num/set.hpp"
+#include "ops/round_bulk.hpp"
+
+namespace erx {
+
+bool round_tile(const Tile& x, const Tile& out, std::size_t n, const Format& format, const Rounding& rounding, void (*hard)(std::size_t i, void*),
+                void* data) {
+  if (x.scalar || rounding.mode == Mode::sr || rounding.mode == Mode::faithful || rounding.flush != Flush::no) return false;
+  const BulkRounding round(format, rounding);
+  if (!round.is_fast()) return false;
+  round(x.lo_d, out.lo_d, n);
+  if (x.lo_u == x.lo_d) std::copy(out.lo_d, out.lo_d + n, out.lo_u);
+  else round(x.lo_u, out.lo_u, n);
+  if (!out.is_point) {
+    if (x.hi_d == x.lo_d && x.hi_u == x.lo_u) {
+      std::copy(out.lo_d, out.lo_d + n, out.hi_d);
+      std::copy(out.lo_u, out.lo_u + n, out.hi_u);
+    } else {
+      round(x.hi_d, out.hi_d, n);
+      if (x.hi_u == x.hi_d) std::copy(out.hi_d, out.hi_d + n, out.hi_u);
+      else round(x.hi_u, out.hi_u, n);
+    }
+  }
+  const double largest = format.max_finite();
+  const double *top = out.is_point ? out.lo_u : out.hi_u, *x_top = x.is_point ? x.lo_u : x.hi_u;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint8_t flags = x.plain ? 0 : x.flags[i];
+    const bool regular = !(flags & ~any_zero) && std::fabs(out.lo_d[i]) <= largest && std::fabs(top[i]) <= largest && std::fabs(x.lo_d[i]) <= largest &&
+                         std::fabs(x_top[i]) <= largest;
+    if (regular && (out.lo_d[i] > 0 || top[i] < 0)) {
+      out.flags[i] = 0;
+    } else if (regular && x.lo_d[i] == 0 && x_top[i] == 0) {
+      out.flags[i] = format.has_negative_zero() || !(flags & any_zero) ? flags & any_zero : std::uint8_t{has_pzero};
+    } else {
+      hard(i, data);
+    }
+  }
+  return true;
+}
+
+}  // namespace erx
