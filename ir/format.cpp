@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ir/error.hpp"
+#include "ir/power.hpp"
 
 namespace erx {
 namespace {
@@ -35,18 +36,18 @@ double magnitude_of(const Format& f, Code code) {
   const auto exponent = static_cast<int>(code >> m);
   const Code fraction = code & (one_shifted(m) - 1);
   if (exponent == 0 && f.has_zero) {
-    return f.has_subnormals ? std::ldexp(static_cast<double>(fraction), f.emin() - m) : 0.0;
+    return f.has_subnormals ? scaled(static_cast<double>(fraction), f.emin() - m) : 0.0;
   }
-  return std::ldexp(static_cast<double>(one_shifted(m) + fraction), exponent - f.bias - m);
+  return scaled(static_cast<double>(one_shifted(m) + fraction), exponent - f.bias - m);
 }
 
 /// Code of the largest magnitude of `f` that is <= a. `a` >= min_positive(), or >= 0 where `f` has a zero.
 Code floor_code(const Format& f, double a) {
   const int m = f.fraction_bits;
   if (a >= f.max_finite()) return largest_finite_code(f);
-  if (a < f.min_normal()) return f.has_subnormals && m > 0 ? static_cast<Code>(std::ldexp(a, m - f.emin())) : 0;
-  const int exponent = std::ilogb(a);
-  const auto significand = static_cast<Code>(std::ldexp(a, m - exponent));  // exact below 2^53, cut to an integer
+  if (a < f.min_normal()) return f.has_subnormals && m > 0 ? static_cast<Code>(scaled(a, m - f.emin())) : 0;
+  const int exponent = exponent_of(a);
+  const auto significand = static_cast<Code>(scaled(a, m - exponent));  // exact below 2^53, cut to an integer
   return (static_cast<Code>(exponent + f.bias) << m) + (significand - one_shifted(m));
 }
 
@@ -111,15 +112,15 @@ int Format::emin() const { return has_zero ? 1 - bias : -bias; }
 
 int Format::emax() const { return static_cast<int>(largest_finite_code(*this) >> fraction_bits) - bias; }
 
-double Format::min_normal() const { return std::ldexp(1.0, emin()); }
+double Format::min_normal() const { return scaled(1.0, emin()); }
 
-double Format::min_positive() const { return has_subnormals ? std::ldexp(1.0, emin() - fraction_bits) : min_normal(); }
+double Format::min_positive() const { return has_subnormals ? scaled(1.0, emin() - fraction_bits) : min_normal(); }
 
 double Format::max_finite() const { return magnitude_of(*this, largest_finite_code(*this)); }
 
 double Format::lowest() const { return has_sign ? -max_finite() : has_zero ? 0.0 : min_positive(); }
 
-double Format::unit_roundoff() const { return std::ldexp(1.0, -precision()); }
+double Format::unit_roundoff() const { return scaled(1.0, -precision()); }
 
 bool Format::operator==(const Format& o) const {
   return exponent_bits == o.exponent_bits && fraction_bits == o.fraction_bits && bias == o.bias && has_sign == o.has_sign &&
@@ -172,7 +173,7 @@ bool contains(const Format& outer, const Format& inner) {
   const int lowest = inner.has_subnormals ? inner.emin() - inner.fraction_bits : inner.emin();
   for (int e = lowest; e <= inner.emax(); ++e) {
     const int lost = std::max(0, inner.emin() - e);
-    const bool only_power = inner.max_finite() == std::ldexp(1.0, e);  // the top binade may hold nothing else
+    const bool only_power = inner.max_finite() == scaled(1.0, e);  // the top binade may hold nothing else
     const int needed = only_power ? 1 : inner.precision() - lost;
     const int there = e >= outer.emin() ? outer.precision() : outer.has_subnormals ? outer.precision() - (outer.emin() - e) : 0;
     if (there < needed) return false;

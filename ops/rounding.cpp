@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/error.hpp"
+#include "ir/power.hpp"
 
 namespace erx {
 namespace {
@@ -63,7 +64,7 @@ bool goes_away_from_zero(const Cut& c, bool negative, Mode mode) {
 
 bool is_nearest(Mode m) { return m == Mode::rne || m == Mode::rna; }
 
-double magnitude(const Cut& c, std::uint64_t up) { return std::ldexp(static_cast<double>(c.kept + up), c.quantum); }
+double magnitude(const Cut& c, std::uint64_t up) { return scaled(static_cast<double>(c.kept + up), c.quantum); }
 
 bool is_zero(const Chopped& x) { return x.significand == 0; }
 
