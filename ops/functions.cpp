@@ -162,7 +162,7 @@ struct Wave {
   static void range(const Set<R>& a, SetBuilder<R>& r, Context c) {
     const double first = lower(a.lo), last = upper(a.hi);
     const R one = R::exact(1, c), minus_one = R::exact(-1, c);
-    if (!(last - first < 7)) return r.reals(minus_one, one, false);
+    if (!(last - first < 7) || std::fabs(first) > 0x1p40) return r.reals(minus_one, one, false);
     const double from = half_turns(first, F::shift), to = half_turns(last, F::shift);
     if (half_turns(upper(a.lo), F::shift) != from || half_turns(lower(a.hi), F::shift) != to || to - from > 2)
       return r.reals(minus_one, one, false);  // an end beside a turning point
