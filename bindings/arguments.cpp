@@ -183,9 +183,10 @@ std::vector<Tensor> read_outputs(const Graph& graph, const std::vector<std::stri
     }
   }
   std::vector<Tensor> outputs;
-  for (const auto& name : names) {
+  for (const Result& result : graph.results) {
+    const std::string name = result_name(result.name);
     if (!given.count(name)) throw Error(names.size() == 1 ? "no output is given: --out out.npy" : "no output is given for result '" + name + "': --out " + name + "=" + name + ".npy");
-    outputs.push_back(given[name]);
+    outputs.push_back(as_output(graph, result, given[name]));
   }
   return outputs;
 }

@@ -5,6 +5,15 @@
 namespace erx {
 namespace {
 
+// A 1-element array of shape () and a number are alike to a declared type; only extents tell a scalar parameter.
+Tensor fitted(Tensor t, const std::optional<Type>& declared, const std::string& name) {
+  if (!declared) return t;
+  require_representable(t, *declared, name);
+  return as_declared(std::move(t), *declared);
+}
+
+}  // namespace
+
 Binding binding_of(const Tensor& t) {
   Binding b{t.type, t.extents};
   if (!t.extents.empty()) return b;
@@ -16,15 +25,6 @@ Binding binding_of(const Tensor& t) {
   }
   return b;
 }
-
-// A 1-element array of shape () and a number are alike to a declared type; only extents tell a scalar parameter.
-Tensor fitted(Tensor t, const std::optional<Type>& declared, const std::string& name) {
-  if (!declared) return t;
-  require_representable(t, *declared, name);
-  return as_declared(std::move(t), *declared);
-}
-
-}  // namespace
 
 std::optional<Type> declared_type(const Spec& spec, const std::string& name) {
   for (const Parameter& p : spec.parameters)
@@ -47,6 +47,12 @@ Call make_call(const Spec& spec, std::map<std::string, Tensor> arguments) {
     call.inputs.push_back(fitted(found->second, input.type, input.attributes.text));
   }
   return call;
+}
+
+Tensor as_output(const Graph& graph, const Result& result, Tensor output) {
+  const Type& type = result.declared ? *result.declared : graph[result.node].type;
+  if (!type.is_floating() || !output.type.is_floating() || misfit(output, type)) return output;
+  return as_declared(std::move(output), type);
 }
 
 std::string result_name(const std::string& name) { return name.empty() ? "output" : name; }
