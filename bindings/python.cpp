@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/call.hpp"
 #include "bindings/composition.hpp"
 #include "bindings/python_group.hpp"
 #include "bindings/python_tensor.hpp"
@@ -86,17 +87,17 @@ struct Bound {
   std::optional<Tensor> tensor;  // or data
 };
 
-Bound bound_of(py::handle argument) {
-  if (py::isinstance<Tensor>(argument)) {
-    auto tensor = argument.cast<Tensor>();
-    Bound b{{tensor.type, tensor.extents}, nullptr, tensor};
-    if (tensor.extents.empty()) {
-      b.binding.value = tensor.storage == Storage::rational ? close_double(tensor.text).value : tensor.at(0);
-    }
-    return b;
+Bound bound_of(const Spec& spec, const std::string& name, py::handle argument) {
+  if (!py::isinstance<Tensor>(argument)) {
+    auto piece = argument.cast<PiecePtr>();
+    return {{piece->node.type, extents_of(piece->node.shape)}, piece, {}};
   }
-  auto piece = argument.cast<PiecePtr>();
-  return {{piece->node.type, extents_of(piece->node.shape)}, piece, {}};
+  auto tensor = argument.cast<Tensor>();
+  if (const auto declared = declared_type(spec, name)) {
+    require_representable(tensor, *declared, name);
+    tensor = as_declared(std::move(tensor), *declared);
+  }
+  return {binding_of(tensor), nullptr, tensor};
 }
 
 PiecePtr piece_for(const Node& node, const Bound& bound) {
@@ -108,6 +109,7 @@ PiecePtr piece_for(const Node& node, const Bound& bound) {
     }
     return opaque(bound.piece);
   }
+  // A generic parameter gets its type from the spec only now.
   require_representable(*bound.tensor, node.type, name);
   return input(name, as_declared(*bound.tensor, node.type), node.scalar_parameter);
 }
@@ -116,8 +118,8 @@ std::shared_ptr<Group> call(const PythonSpec& spec, const py::dict& arguments) {
   std::map<std::string, Bound> bound;
   std::map<std::string, Binding> bindings;
   for (const auto& [name, argument] : arguments) {
-    const Bound& b = bound[py::cast<std::string>(name)] = bound_of(argument);
-    bindings.emplace(py::cast<std::string>(name), b.binding);
+    const auto key = py::cast<std::string>(name);
+    bindings.emplace(key, (bound[key] = bound_of(*spec, key, argument)).binding);
   }
   const auto graph = spec->lower(bindings);
   std::vector<PiecePtr> inputs;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "bindings/call.hpp"
+#include "bindings/hull.hpp"
 #include "bindings/interruptible.hpp"
 #include "bindings/python_tensor.hpp"
 #include "ir/print.hpp"
@@ -13,39 +15,19 @@ namespace py = pybind11;
 namespace erx {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-struct Hull {
-  std::vector<double> lo, hi;
-  std::vector<std::uint8_t> flags;
-};
-
-void take(Hull& hull, std::size_t i, double lo, double hi, std::uint8_t flags) {
-  if (flags & no_reals) lo = infinity, hi = -infinity;
-  if (flags & has_ninf) lo = -infinity, hi = std::max(hi, -infinity);
-  if (flags & has_pinf) hi = infinity, lo = std::min(lo, infinity);
-  // -0 and +0 compare equal, so the sign is chosen by the possible ones.
-  if (lo == 0) lo = flags & has_nzero ? -0.0 : 0.0;
-  if (hi == 0) hi = flags & has_pzero || !(flags & has_nzero) ? 0.0 : -0.0;
-  if (lo < hull.lo[i] || (lo == 0 && hull.lo[i] == 0 && std::signbit(lo))) hull.lo[i] = lo;
-  if (hi > hull.hi[i] || (hi == 0 && hull.hi[i] == 0 && !std::signbit(hi))) hull.hi[i] = hi;
-  hull.flags[i] |= flags & static_cast<std::uint8_t>(~no_reals);
-  if (!(flags & no_reals)) hull.flags[i] &= static_cast<std::uint8_t>(~no_reals);
-}
-
-Hull hull_of(Evaluation& evaluation, std::size_t result) {
-  const auto n = static_cast<std::size_t>(evaluation.result(result).size());
-  Hull hull{std::vector<double>(n, infinity), std::vector<double>(n, -infinity), std::vector<std::uint8_t>(n, no_reals)};
-  for (std::size_t run = 0; run < evaluation.runs(); ++run) {  // one for each assignment of the labelled choices
-    for (const Plane& plane : evaluation.result(result, {}, run).planes) {
-      for (std::size_t i = 0; i < n; ++i) take(hull, i, plane.lo()[i], plane.hi()[i], plane.flags ? (*plane.flags)[i] : 0);
+// One hull over all assignments of the labelled choices.
+Hull hull_over_runs(Evaluation& evaluation, std::size_t result) {
+  Hull all = hull_of(evaluation.result(result));
+  for (std::size_t run = 1; run < evaluation.runs(); ++run) {
+    const Hull h = hull_of(evaluation.result(result, {}, run));
+    for (std::size_t i = 0; i < all.lo.size(); ++i) {
+      all.lo[i] = std::fmin(all.lo[i], h.lo[i]);  // a NaN end stands for nothing else
+      all.hi[i] = std::fmax(all.hi[i], h.hi[i]);
+      const auto no_finite = static_cast<std::uint8_t>(all.flags[i] & h.flags[i] & no_reals);
+      all.flags[i] = static_cast<std::uint8_t>(((all.flags[i] | h.flags[i]) & ~no_reals) | no_finite);
     }
   }
-  for (std::size_t i = 0; i < n; ++i) {
-    const bool nan_only = (hull.flags[i] & no_reals) && !(hull.flags[i] & any_infinity);
-    if (nan_only) hull.lo[i] = hull.hi[i] = std::numeric_limits<double>::quiet_NaN();
-  }
-  return hull;
+  return all;
 }
 
 template <class T>
@@ -114,7 +96,11 @@ std::string Group::text() const {
 
 Report Group::check(std::vector<Tensor> outputs, const CheckOptions& options, const std::optional<Format>& compute) {
   const auto e = evaluated(compute);
-  return e->run([&](Evaluation& evaluation) { return erx::check(evaluation, outputs, options); });
+  return e->run([&](Evaluation& evaluation) {
+    const Graph& graph = evaluation.graph();
+    for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = as_output(graph, graph.results.at(i), outputs[i]);
+    return erx::check(evaluation, outputs, options);
+  });
 }
 
 py::array Group::covers(std::size_t i, Tensor output, const CheckOptions& options, const std::optional<Format>& compute) {
@@ -135,7 +121,7 @@ py::tuple Group::hull(std::size_t i) {
     const SetTensor& set = evaluation.result(i);
     extents = set.extents;
     type = set.type;
-    return hull_of(evaluation, i);
+    return hull_over_runs(evaluation, i);
   });
   const auto ends = [&](const std::vector<double>& values) -> py::array {
     if (type.is_integer()) return to_array<std::int64_t>(values, extents);
