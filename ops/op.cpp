@@ -120,6 +120,7 @@ NodeId build(Graph& g, const Op& op, std::vector<NodeId> operands, Attributes at
   std::vector<Type> types;
   std::vector<Shape> shapes;
   for (NodeId id : operands) {
+    if (id >= g.size()) throw Bug("an operand has to precede its user");
     types.push_back(g[id].type);
     shapes.push_back(g[id].shape);
   }
