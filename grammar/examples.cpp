@@ -135,7 +135,8 @@ Example read_example(const Ast& ast, const Syntax& item, const std::vector<Spec>
     }
     example.lines.push_back(std::move(l));
   }
-  if (spec) {
+  const bool whole = std::none_of(item[2].children.begin(), item[2].children.end(), [](const Syntax& l) { return l.is(Form::error); });
+  if (spec && whole) {
     for (const auto& p : spec->parameters) {
       if (!p.has_default && std::find(given.begin(), given.end(), p.name) == given.end()) {
         errors.push_back(Diagnostic{{ast.source, item.begin, item.begin + 7}, "this example gives no `" + p.name + "`", "missing input"}.note(p.span, "declared here"));

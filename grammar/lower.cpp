@@ -220,6 +220,10 @@ Value Lowering::chain(const Syntax& s, const Manner& mode) {
       return Value::unknown(span(s));
     }
   }
+  if (compares && s.size() == 3 && s[0].is(Form::name) && (find_format(s[0].text) || items_.formats.count(s[0].text))) {
+    error({span(s[0]), "`" + s[0].text + "` is a format: it takes no < >", "write round<" + s[0].text + ", ...>(x)"});
+    return Value::unknown(span(s));
+  }
   if (compares && s.size() > 2) {
     const std::string a(span(s[0]).text()), op1 = s[1].text, b(span(s[1][0]).text()), op2 = s[2].text, c(span(s[2][0]).text());
     Diagnostic d{span(s), "comparisons do not chain", "compare twice"};

@@ -21,10 +21,12 @@ std::uint32_t offset(Iterator at, const Context& context) {
   return static_cast<std::uint32_t>(at - x3::get<Begin>(context));
 }
 
+inline bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f'; }
+
 /// The end of what was read: a branch that failed may have passed over blanks behind it.
 template <class Context>
 std::uint32_t end_offset(Iterator begin, Iterator at, const Context& context) {
-  while (at > begin && (at[-1] == ' ' || at[-1] == '\n' || at[-1] == '\t' || at[-1] == '\f')) --at;
+  while (at > begin && is_blank(at[-1])) --at;
   return offset(at, context);
 }
 
@@ -50,6 +52,8 @@ struct NodeParser : x3::parser<NodeParser<Text, Children>> {
     x3::skip_over(begin, last, context);
     node.begin = offset(std::min(begin, first), context);
     node.end = end_offset(std::min(begin, first), first, context);
+    first = std::max(start, x3::get<Begin>(context) + node.end);
+    while (first > start && is_blank(first[-1])) --first;
     if (unwrap_single && node.size() == 1) {
       Syntax only = std::move(node.children.front());
       node = std::move(only);
@@ -77,6 +81,7 @@ struct ChainParser : x3::parser<ChainParser<Operand, Step>> {
     Syntax node;
     if (!operand.parse(first, last, context, rcontext, node)) return false;
     Syntax next;
+    Iterator behind = first;  // where a step that fails has to leave off
     if (step.parse(first, last, context, rcontext, next)) {
       Syntax chain;
       chain.form = form;
@@ -85,10 +90,12 @@ struct ChainParser : x3::parser<ChainParser<Operand, Step>> {
       do {
         chain.children.push_back(std::move(next));
         next = {};
+        behind = first;
       } while (step.parse(first, last, context, rcontext, next));
-      chain.end = end_offset(x3::get<Begin>(context) + chain.begin, first, context);
+      chain.end = end_offset(x3::get<Begin>(context) + chain.begin, behind, context);
       node = std::move(chain);
     }
+    first = behind;
     x3::traits::move_to(std::move(node), attribute);
     return true;
   }
@@ -127,11 +134,11 @@ struct RecoverParser : x3::parser<RecoverParser<Subject>> {
   /// A statement word that starts the line where the mistake shows begins the next statement.
   static Iterator behind_statement(Iterator at, Iterator mistake, Iterator last) {
     int depth = 0;
-    while (at != last && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\f')) ++at;
+    while (at != last && is_blank(*at)) ++at;
     Iterator next = mistake;
-    while (next != at && (next[-1] == ' ' || next[-1] == '\n' || next[-1] == '\t' || next[-1] == '\f')) --next;
+    while (next != at && is_blank(next[-1])) --next;
     bool new_line = false;
-    while (next != last && (*next == ' ' || *next == '\n' || *next == '\t' || *next == '\f')) new_line |= *next++ == '\n';
+    while (next != last && is_blank(*next)) new_line |= *next++ == '\n';
     if (!new_line || !starts_statement(next, last)) next = last;
     for (; at != last; ++at) {
       if (at == next && depth == 0) return at;

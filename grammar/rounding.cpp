@@ -170,7 +170,11 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
   for (const Syntax& st : s.children) {
     if (has_given) {
       const bool reported = std::any_of(errors_.begin(), errors_.end(), [&](const Diagnostic& d) { return d.span.begin == st.begin; });
-      if (!reported) error({span(st), "nothing follows the result", "the result is above"});
+      if (!reported) {
+        Diagnostic d{span(st), "nothing follows the result", "the result is above"};
+        if (span(st).text().substr(0, 1) == "-") std::move(d).note({}, "a `-` at the start of a line begins a new expression; write it at the end of the line above to go on");
+        error(std::move(d));
+      }
       break;
     }
     has_error = has_error || st.is(Form::error);

@@ -37,7 +37,8 @@ void SyntaxErrors::report(const char* at, const std::string& expected) {
   const Span span = token_at(at);
   Diagnostic d{span, "expected " + expected + ", found " + found(span), "expected " + expected};
   const std::string_view word = span.text();
-  if (expected == "a name" && is_reserved(word)) {
+  const bool wants_name = expected.find("name") != expected.npos || expected.find("parameter") != expected.npos;
+  if (wants_name && is_reserved(word)) {
     std::move(d).note({}, "`" + std::string(word) + "` is a word of the language and names nothing else");
   } else if (expected == "`<` with a format") {
     std::move(d).note({}, "a rounding says its format between < and >, as in round<bf16>(x)");
