@@ -318,9 +318,8 @@ class Acc(Node):
             return [leaf]
         exact = multiply(*leaf)
         separate = self.rounded(exact)
-        if root or self.fma == "never":
-            return separate
-        return [exact] if self.fma == "always" else [exact, *separate]
+        # Under `always` too: fused with an accumulator that starts at zero, a product is rounded.
+        return separate if root or self.fma == "never" else [exact, *separate]
 
     def sums(self, *children):
         results = set()
@@ -334,10 +333,17 @@ class Acc(Node):
     def sequence(self, leaves):
         if len(leaves) == 1:
             return set(self.leaf(leaves[0], root=True))
-        state = self.leaf(leaves[0], root=False)
-        for leaf in leaves[1:]:
-            state = self.sums(state, self.leaf(leaf, root=False))
+        first, second = leaves[:2]
+        state = self.sums(self.leaf(first, root=isinstance(second, tuple)), self.next_leaf(second))
+        if isinstance(first, tuple) and isinstance(second, tuple) and self.fma == "free":
+            state |= self.sums([multiply(*first)], self.leaf(second, root=True))  # of two products either one may be fused
+        for leaf in leaves[2:]:
+            state = self.sums(state, self.next_leaf(leaf))
         return state
+
+    def next_leaf(self, leaf):
+        """What a leaf adds to the accumulator of a sequence."""
+        return [multiply(*leaf)] if self.fma == "always" and isinstance(leaf, tuple) else self.leaf(leaf, root=False)
 
     def kept_order(self, leaves):
         n, table = len(leaves), {}

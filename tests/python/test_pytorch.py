@@ -26,7 +26,7 @@ def values(generator, *shape, dtype, layout="plain"):
         return torch.randn(*shape[:-1], 2 * shape[-1], generator=generator, dtype=torch.float64).to(dtype)[..., ::2]
     if layout == "transposed":
         return torch.randn(*shape[:-2], shape[-1], shape[-2], generator=generator, dtype=torch.float64).to(dtype).mT
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+    return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
 
 
 def seeded(*key):
