@@ -87,6 +87,7 @@ const SetTensor& Evaluation::result(std::size_t i, const std::optional<Format>& 
   const Counters before = engine.counters;
   const SetTensor& tensor = engine.ensure(id).tensor;
   state_->counters.bulk += engine.counters.bulk - before.bulk;
+  state_->counters.compensated += engine.counters.compensated - before.compensated;
   state_->counters.big += engine.counters.big - before.big;
   state_->counters.exact += engine.counters.exact - before.exact;
   state_->counters.open += engine.counters.open - before.open;

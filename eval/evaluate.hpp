@@ -19,6 +19,7 @@ namespace erx {
 /// How many elements each tier decided, over all materialised nodes.
 struct Counters {
   std::int64_t bulk = 0;   // float64 enclosure
+  std::int64_t compensated = 0;  // dot products in twice the precision
   std::int64_t big = 0;    // MPFR
   std::int64_t exact = 0;  // exact rationals
   std::int64_t open = 0;   // no tier: the hull of the last enclosure was taken

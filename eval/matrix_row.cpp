@@ -40,6 +40,7 @@ void MatrixRowRule::fill(const MatrixRow& r, double* lo_d, double* lo_u, double*
     const double norm = r.row_norm * r.norm[j], product_grid = r.row_grid * r.grid[j];
     const bool certified = norm <= 0x1p53 * (1 - 0x1p-52) * product_grid && product_grid >= 0x1p-1000 && product_grid <= 0x1p900;
     const double d = select(certified, 0.0, norm * r.relative + r.absolute);
+    const double p_error = select(certified, 0.0, norm * r.magnitude_relative + r.magnitude_absolute);
     const double product = r.negative ? -r.centre[j] : r.centre[j], product_magnitude = bulk::magnitude(magnitude[j]);
     double s = product, p = product_magnitude, grid = product_grid, lost = 0;
     if constexpr (with_other) {
@@ -48,8 +49,8 @@ void MatrixRowRule::fill(const MatrixRow& r, double* lo_d, double* lo_u, double*
       grid = r.other_grid[j] < product_grid ? r.other_grid[j] : product_grid;
       lost = bulk::magnitude(f64::sum_residual(product, r.other[j], s)) + bulk::magnitude(f64::sum_residual(product_magnitude, r.other_magnitude[j], p));
     }
-    const double s_slack = select(certified, 0.0, (bulk::magnitude(s) + d) * slack), p_slack = select(certified, 0.0, (p + d) * slack);
-    const double s_d = s - d - s_slack, s_u = s + d + s_slack, p_d = p - d - p_slack, p_u = p + d + p_slack;
+    const double s_slack = select(certified, 0.0, (bulk::magnitude(s) + d) * slack), p_slack = select(certified, 0.0, (p + p_error) * slack);
+    const double s_d = s - d - s_slack, s_u = s + d + s_slack, p_d = p - p_error - p_slack, p_u = p + p_error + p_slack;
 
     // Grid rule: (P + |s|)/2 <= 2^p grid.
     const double reach = 0.5 * (p_u + bulk::magnitude(s) + d), limit = grid * significands;

@@ -18,7 +18,8 @@ struct MatrixRow {
   const double* norm;        // of each column
   const double* grid;        // of each column
   double row_norm, row_grid;
-  double relative, absolute;  // error of centre and magnitude: relative * norms + absolute
+  double relative, absolute;  // error of the centre: relative * norms + absolute
+  double magnitude_relative, magnitude_absolute;
   bool negative;              // the product is subtracted
   const double* other = nullptr;            // sum of the terms beside the product, with its magnitude and grid
   const double* other_magnitude = nullptr;

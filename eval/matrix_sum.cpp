@@ -6,6 +6,7 @@
 #include "eval/matrix_row.hpp"
 #include "eval/parallel.hpp"
 #include "eval/sum_parts.hpp"
+#include "ops/dot2.hpp"
 #include "ops/gemm.hpp"
 
 namespace erx {
@@ -108,6 +109,64 @@ class OtherTerms {
   std::vector<std::uint8_t> special_;
 };
 
+/// Rows or columns of an operand, contiguous.
+class Lines {
+ public:
+  explicit Lines(const std::vector<double>& data) : data_(data) {}
+
+  /// `count` elements from `at` on, `step` apart.
+  const double* line(std::int64_t at, std::int64_t step, std::int64_t count, std::vector<double>& buffer) const {
+    if (step == 1) return data_.data() + at;
+    buffer.resize(static_cast<std::size_t>(count));
+    for (std::int64_t k = 0; k < count; ++k) buffer[static_cast<std::size_t>(k)] = data_[static_cast<std::size_t>(at + k * step)];
+    return buffer.data();
+  }
+
+ private:
+  const std::vector<double>& data_;
+};
+
+/// The second stage: the centre of one element in twice the precision, under the same rule.
+class Refiner {
+ public:
+  Refiner(const std::vector<double>& a, std::int64_t a_row, std::int64_t a_term, const Lines& b, std::int64_t depth, std::int64_t b_column,
+          std::int64_t b_term)
+      : a_(a), b_(b), a_row_(a_row), a_term_(a_term), b_column_(b_column), b_term_(b_term), depth_(depth) {}
+
+  bool element(std::int64_t i, std::size_t j, std::int64_t at_a, std::int64_t at_b, const MatrixRow& row, const MatrixRowRule& rule, Set<F64>& s) {
+    if (!row.magnitude) return false;
+    const double* x = a_.line(at_a + i * a_row_, a_term_, depth_, row_buffer_);
+    const double* y = b_.line(at_b + static_cast<std::int64_t>(j) * b_column_, b_term_, depth_, column_buffer_);
+    const double centre = dot2(x, y, static_cast<std::size_t>(depth_));
+    const double n = static_cast<double>(depth_) + 16;
+    MatrixRow one = row;
+    one.columns = 1;
+    one.centre = &centre;
+    one.magnitude += j;
+    one.norm += j;
+    one.grid += j;
+    if (one.other) {
+      one.other += j;
+      one.other_magnitude += j;
+      one.other_grid += j;
+    }
+    one.relative = n * n * 0x1p-104;
+    one.absolute = std::fabs(centre) * 0x1p-52 + row.absolute;
+    double lo_d, lo_u, hi_d, hi_u;
+    std::uint8_t flags, hard;
+    rule(one, &lo_d, &lo_u, &hi_d, &hi_u, &flags, &hard);
+    if (hard || lo_d != lo_u || hi_d != hi_u) return false;
+    s = Set<F64>::between(F64::exact(lo_d), F64::exact(hi_d), flags);
+    return true;
+  }
+
+ private:
+  const Lines a_;
+  const Lines& b_;
+  std::int64_t a_row_, a_term_, b_column_, b_term_, depth_;
+  std::vector<double> row_buffer_, column_buffer_;
+};
+
 }  // namespace
 
 bool is_matrix_sum(const Engine& engine, const SumNode& sum) {
@@ -170,7 +229,8 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   });
 
   const MatrixRowRule rule(sum.rule, sum.leaves);
-  std::atomic<std::int64_t> decided{0}, big{0}, exact{0}, open{0};
+  Lines columns_of_b(*pb.lo_d);
+  std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0};
   const double relative = static_cast<double>(depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
   parallel_blocks(batches * panels, options, [&](std::int64_t block) {
@@ -193,12 +253,14 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     const std::size_t width = static_cast<std::size_t>(columns);
     std::vector<std::uint8_t> hard(width);
     OtherTerms other(engine, sum, others, width);
+    Refiner refine(*pa.lo_d, sa_row, sa_term, columns_of_b, depth, sb_column, sb_term);
+    std::int64_t n_refined = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t local = static_cast<std::size_t>(i) * width;
       const std::int64_t start = (batch * rows + first + i) * columns;
       MatrixRow row{width, centre.data() + local, magnitude.empty() ? nullptr : magnitude.data() + local, column_profile.norm.data(),
                     column_profile.grid.data(), row_profile.norm[static_cast<std::size_t>(i)], row_profile.grid[static_cast<std::size_t>(i)],
-                    relative, underflow, product.negative};
+                    relative, underflow, relative, underflow, product.negative};
       if (!others.empty()) other.read(batch, first + i, row);
       double *lo_d = out.lo_d->data() + start, *lo_u = out.lo_u->data() + start, *hi_d = out.hi_d->data() + start, *hi_u = out.hi_u->data() + start;
       std::uint8_t* flags = out.flags->data() + start;
@@ -209,6 +271,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
         const std::int64_t flat = start + static_cast<std::int64_t>(j);
         Set<F64> s = Set<F64>::special(undecided);
         if (hard[j] || special) s = bulk(flat);
+        else if (refine.element(i, j, at_a, at_b, row, rule, s)) ++n_refined;
         const bool open_ends = (s.flags & undecided) || (s.has_reals() && (s.lo.d != s.lo.u || (!s.is_point && s.hi.d != s.hi.u)));
         if (settle && open_ends) {
           const Climbed c = finer(flat);
@@ -225,10 +288,12 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
       }
       n_decided += columns;
     }
-    decided += n_decided;
+    decided += n_decided - n_refined;
+    refined += n_refined;
   });
   if (settle) {
     engine.counters.bulk += decided;
+    engine.counters.compensated += refined;
     engine.counters.big += big;
     engine.counters.exact += exact;
     engine.counters.open += open;

@@ -27,6 +27,7 @@ void parallel_blocks(std::int64_t count, const EvaluateOptions& options, const B
   std::exception_ptr failure;
   std::mutex mutex;
   std::atomic<bool> abandon{false};
+  std::atomic<std::int64_t> done{0};
   const int threads = static_cast<int>(std::min<std::int64_t>(thread_count(options), std::max<std::int64_t>(count, 1)));
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
@@ -38,6 +39,8 @@ void parallel_blocks(std::int64_t count, const EvaluateOptions& options, const B
         try {
           stop_if_asked(options);
           body(block);
+          // The share of this loop that is done: what is still to come is not known.
+          if (options.progress) options.progress(static_cast<double>(++done) / static_cast<double>(count), options.progress_data);
         } catch (...) {
           abandon = true;
           const std::lock_guard lock(mutex);

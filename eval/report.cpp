@@ -50,7 +50,7 @@ std::string Report::text() const {
   text += ok() ? "COVERED: every element is a value that the spec allows\n" : "VIOLATION: " + plural(violations(), "element") + " cannot be produced under the spec\n";
   if (!run.empty()) text += "  choice: " + run + "\n";
   for (const ResultReport& r : results) append(text, r);
-  text += "  decided by: float64 enclosure " + grouped(counters.bulk) + ", multiple precision " + grouped(counters.big) + ", exact rationals " +
+  text += "  decided by: float64 enclosure " + grouped(counters.bulk) + ", compensated " + grouped(counters.compensated) + ", multiple precision " + grouped(counters.big) + ", exact rationals " +
           grouped(counters.exact) + (counters.open ? ", left as an enclosure " + grouped(counters.open) : "") + "\n";
   return text;
 }

@@ -1,0 +1,44 @@
+#include "ops/dot2.hpp"
+
+#include <cmath>
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define ERX_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define ERX_VECTOR_CLONES
+#endif
+
+namespace erx {
+
+ERX_VECTOR_CLONES double dot2(const double* a, const double* b, std::size_t n) {
+  constexpr std::size_t lanes = 16;
+  double sum[lanes] = {}, error[lanes] = {};
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    for (std::size_t l = 0; l < lanes; ++l) {
+      const double p = a[i + l] * b[i + l], product_error = std::fma(a[i + l], b[i + l], -p);
+      const double s = sum[l] + p, t = s - sum[l];
+      error[l] += ((sum[l] - (s - t)) + (p - t)) + product_error;
+      sum[l] = s;
+    }
+  }
+  double total = 0, rest = 0;
+  const auto add = [&](double p) {
+    const double s = total + p, t = s - total;
+    rest += (total - (s - t)) + (p - t);
+    total = s;
+  };
+  for (; i < n; ++i) {
+    const double p = a[i] * b[i];
+    rest += std::fma(a[i], b[i], -p);
+    add(p);
+  }
+  for (std::size_t l = 0; l < lanes; ++l) {
+    add(sum[l]);
+    rest += error[l];
+  }
+  return total + rest;
+}
+
+}  // namespace erx
