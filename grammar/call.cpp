@@ -238,8 +238,8 @@ Value Lowering::user_function(const Syntax& fn, const Syntax& s, const Manner& m
     error(Diagnostic{span(s), "`" + s.text + "` calls itself", "functions are written out where they are called"}.note(span(fn), "defined here"));
     return Value::unknown(span(s));
   }
-  if (calls_.size() > 50) {
-    error({span(s), "functions call each other more than 50 deep", ""});
+  if (calls_.size() > 20 || ++written_out_ > 100000) {
+    error({span(s), calls_.size() > 20 ? "functions call each other more than 20 deep" : "functions written out here become too large", ""});
     return Value::unknown(span(s));
   }
   const Syntax& parameters = fn[1];

@@ -116,6 +116,13 @@ class Layout {
     return k;
   }
 
+  /// `sum(x where (m))`, not the function where(m, x, y): something stands before it.
+  bool masks(std::size_t k) const {
+    const std::size_t p = previous(k);
+    return p != k && (tokens_[p].kind == TokenKind::number || (tokens_[p].kind == TokenKind::name && !is_any(word(p), {"return", "and", "or", "not"})) ||
+                      is_any(word(p), {")", "]"}));
+  }
+
   /// Is the operator at k a sign, with nothing on its left to act on?
   bool is_sign(std::size_t k) const {
     if (!is(k, "-") && !is(k, "+")) return false;
@@ -152,8 +159,9 @@ class Layout {
     if (px && x == "**") return false;
     if (py && y == "**") return false;
     if (py && (y == "(" || y == "[")) {
+      if (x == "where") return masks(a);
       if (tokens_[a].kind == TokenKind::name) return is_any(x, {"return", "let", "in", "and", "or", "not", "covers", "rejects", "assume", "where", "over"});
-      return px && !is_any(x, {")", "]", "}", ">"});
+      return px && !is_any(x, {")", "]", "}"});
     }
     return true;
   }

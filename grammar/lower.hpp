@@ -178,6 +178,7 @@ class Lowering {
   std::map<NodeId, Span> used_;               // the last place that names a node
   std::set<std::string> taken_;               // names of nodes
   std::vector<std::string> calls_;            // functions being inlined
+  int written_out_ = 0;                // calls of functions
   bool concrete_ = false;
   bool bare_ = false;
   const Bindings* bindings_ = nullptr;

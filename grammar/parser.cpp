@@ -13,7 +13,7 @@ namespace syntax {
 namespace {
 
 // Words and numbers. A rule that follows `>` is named as a reader would call it: its name is the message.
-const auto name_char = x3::alnum | x3::char_('_');
+const auto name_char = x3::ascii::alnum | x3::char_('_');
 struct Reserved : x3::symbols<int> {
   Reserved() {
     for (auto w : reserved_words()) add(std::string(w), 0);
@@ -35,12 +35,12 @@ template <class Id>
 using Mark = x3::rule<Id>;
 
 const Words<struct NameText> name_text = "a name";
-const auto name_text_def = x3::lexeme[!(x3::omit[reserved] >> !name_char) >> (x3::alpha | x3::char_('_')) >> *name_char];
+const auto name_text_def = x3::lexeme[!(x3::omit[reserved] >> !name_char) >> (x3::ascii::alpha | x3::char_('_')) >> *name_char];
 const Words<struct NumberText> number_text = "a number";
-const auto decimal = ((+x3::digit >> -('.' >> !x3::lit('.') >> *x3::digit)) | ('.' >> +x3::digit)) >>
-                     -(x3::char_("eE") >> -x3::char_("+-") >> +x3::digit);
+const auto decimal = ((+x3::ascii::digit >> -('.' >> !x3::lit('.') >> *x3::ascii::digit)) | ('.' >> +x3::ascii::digit)) >>
+                     -(x3::char_("eE") >> -x3::char_("+-") >> +x3::ascii::digit);
 const auto hexadecimal =
-    '0' >> x3::char_("xX") >> +x3::xdigit >> -('.' >> *x3::xdigit) >> -(x3::char_("pP") >> -x3::char_("+-") >> +x3::digit);
+    '0' >> x3::char_("xX") >> +x3::ascii::xdigit >> -('.' >> *x3::ascii::xdigit) >> -(x3::char_("pP") >> -x3::char_("+-") >> +x3::ascii::digit);
 const auto number_text_def = x3::raw[x3::lexeme[(hexadecimal | decimal) >> !name_char]];
 const Words<struct StringText> string_text = "a text in quotes";
 const auto string_text_def = x3::lexeme['"' >> *(('\\' >> x3::char_) | (x3::char_ - '"' - '\n')) >> '"'];
@@ -235,7 +235,7 @@ Syntax parse_range(const Parser& parser, const char* wanted, const std::string& 
   Iterator first = origin + begin;
   const Iterator stop = origin + end;
   Syntax result;
-  auto with_context = x3::with<Begin>(origin)[x3::with<Problems>(std::ref(problems))[x3::skip(x3::space)[parser]]];
+  auto with_context = x3::with<Begin>(origin)[x3::with<Problems>(std::ref(problems))[x3::skip(x3::ascii::space)[parser]]];
   try {
     if (!with_context.parse(first, stop, x3::unused, x3::unused, result)) {
       problems.report(first, wanted);

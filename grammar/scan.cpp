@@ -130,7 +130,30 @@ class Scanner {
   struct Open {
     char bracket;
     Token token;
+    int signs;  // of the level around it
   };
+
+  /// Signs, `not` and `**` nest to the right without brackets.
+  void count_signs(const std::vector<Token>& tokens, std::size_t i, std::string_view w) {
+    const bool after_operand = has_previous_ && (tokens[previous_].kind == TokenKind::name ? !is_reserved(word(tokens[previous_]))
+                                                 : tokens[previous_].kind == TokenKind::punctuation
+                                                     ? word(tokens[previous_]) == ")" || word(tokens[previous_]) == "]" || word(tokens[previous_]) == "}"
+                                                     : true);
+    if (w == "**" || w == "not" || ((w == "-" || w == "+") && !after_operand)) {
+      ++signs_;
+      check_depth(tokens[i]);
+    } else if (tokens[i].kind == TokenKind::punctuation || w == "and" || w == "or") {
+      signs_ = 0;
+    }
+  }
+
+  void check_depth(const Token& t) {
+    int depth = signs_ + static_cast<int>(open_.size());
+    for (const Open& o : open_) depth += o.signs;
+    if (depth <= max_depth || too_deep_) return;
+    scan_.errors.push_back({span(t), "this nests more than " + std::to_string(max_depth) + " deep", "too deep here"});
+    too_deep_ = true;
+  }
 
   std::string_view word(const Token& t) const { return text_.substr(t.begin, t.end - t.begin); }
   Span span(const Token& t) const { return {source_, t.begin, t.end}; }
@@ -155,10 +178,12 @@ class Scanner {
         if (is_item_word(w) && starts_item(tokens, i)) {
           for (const auto& open : open_) report_unclosed(open);
           open_.clear();
+          signs_ = 0;
           close_item(t.begin);
           item_ = t.begin;
           in_items_ = true;
         }
+        count_signs(tokens, i, w);
         break;
       case TokenKind::punctuation:
         bracket(tokens, i, w);
@@ -184,33 +209,39 @@ class Scanner {
     const Token& t = tokens[i];
     const char c = w.size() == 1 ? w[0] : '\0';
     if (c == '(' || c == '[' || c == '{' || (c == '<' && opens_template(tokens, i))) {
-      open_.push_back({c, t});
-      if (open_.size() > max_depth) {
-        scan_.errors.push_back({span(t), "brackets nest more than " + std::to_string(max_depth) + " deep", "too deep here"});
-        too_deep_ = true;
-      }
+      open_.push_back({c, t, signs_});
+      signs_ = 0;
+      check_depth(t);
       return;
     }
     if (c == '>' && !open_.empty() && open_.back().bracket == '<') {
-      open_.pop_back();
+      close();
       return;
     }
-    if (c != ')' && c != ']' && c != '}') return;
-    while (!open_.empty() && open_.back().bracket == '<') open_.pop_back();  // the parser says what is missing
+    if (c != ')' && c != ']' && c != '}') {
+      count_signs(tokens, i, w);
+      return;
+    }
+    while (!open_.empty() && open_.back().bracket == '<') close();  // the parser says what is missing
     if (open_.empty()) {
       scan_.errors.push_back({span(t), std::string("`") + c + "` closes nothing", "no bracket is open here"});
       return;
     }
     if (closer_of(open_.back().bracket) == c) {
-      open_.pop_back();
+      close();
       return;
     }
     scan_.errors.push_back(Diagnostic{span(t), std::string("expected `") + closer_of(open_.back().bracket) + "`, found `" + c + "`", ""}
                                .note(span(open_.back().token), "the bracket that is open"));
     // The closer most likely belongs to an outer bracket, if there is one of its kind.
     auto match = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& o) { return closer_of(o.bracket) == c; });
-    if (match != open_.rend()) open_.erase(std::prev(match.base()), open_.end());
-    else open_.pop_back();
+    const std::size_t keep = match == open_.rend() ? open_.size() - 1 : static_cast<std::size_t>(match.base() - open_.begin()) - 1;
+    while (open_.size() > keep) close();
+  }
+
+  void close() {
+    signs_ = open_.back().signs;
+    open_.pop_back();
   }
 
   bool opens_template(const std::vector<Token>& tokens, std::size_t i) const {
@@ -240,6 +271,7 @@ class Scanner {
   std::vector<Open> open_;
   std::uint32_t item_ = 0;
   std::size_t previous_ = 0;
+  int signs_ = 0;
   bool in_items_ = false, line_start_ = true, has_previous_ = false, too_deep_ = false;
 };
 
