@@ -223,6 +223,11 @@ std::vector<Leaf<R>> sum_leaves(const SumNode& sum, std::int64_t flat, Reader& r
   for_each_leaf(sum, flat, [&](std::size_t t, std::int64_t a, std::int64_t b) {
     const Term& term = sum.terms[t];
     leaves.push_back({leaf_of<R>(term, a, b, reader, c), static_cast<bool>(sum.is_product[t])});
+    Known x{}, y{};
+    if (reader.known(term.a.node, a, x) && (!term.b || reader.known(term.b->node, b, y))) {
+      const double grid = std::min(lowest_bit(x.lo), lowest_bit(x.hi));
+      leaves.back().grid = term.b ? product_grid(grid, std::min(lowest_bit(y.lo), lowest_bit(y.hi))) : grid;
+    }
     if (!needs_exponents) return;
     const auto [least_a, least_b] = sum.least_exponents[t];
     leaves.back().exponent = exponent(term.a.node, a, least_a) + (term.b ? exponent(term.b->node, b, least_b) : 0);

@@ -53,12 +53,13 @@ ClosedBound closed_bound(const SumRule& rule, std::int64_t leaves, bool inexact_
 
 bool SumRule::needs_leaves(std::int64_t leaves) const {
   if (!rounds) return false;
-  if (within) return leaves <= 2;
+  if (within) return leaves <= chain_leaves;
+  const std::int64_t few = std::max(hull_leaves, chain_leaves);
   switch (order.kind) {
     case OrderKind::any:
-    case OrderKind::height: return leaves <= hull_leaves;
-    case OrderKind::assoc: return leaves <= kept_order_leaves;
-    case OrderKind::blocked: return leaves <= hull_leaves || is_fixed(order);
+    case OrderKind::height: return leaves <= few;
+    case OrderKind::assoc: return leaves <= std::max(few, kept_order_leaves);
+    case OrderKind::blocked: return leaves <= few || is_fixed(order);
     default: return true;
   }
 }
@@ -91,8 +92,10 @@ void SpecialLeaves::finish(SumParts<R>& parts) const {
   if (ninf_ > 0 && !only_pinf_) parts.flags |= has_ninf;
 }
 
+namespace {
+
 template <class R>
-Set<R> sum_of_parts(const SumParts<R>& parts, const SumRule& rule, Context c) {
+Set<R> bounded_sum(const SumParts<R>& parts, const SumRule& rule, const R* radius, Context c) {
   if (!parts.has_reals) return without_reals(parts);
   if (!rule.rounds || parts.leaves == 0) {
     Set<R> s{parts.lower, parts.upper, parts.flags, parts.is_point};
@@ -108,7 +111,8 @@ Set<R> sum_of_parts(const SumParts<R>& parts, const SumRule& rule, Context c) {
   }
   const bool inexact_products = parts.products > 0 && !(rule.products_fit && parts.grid >= f.min_positive());
   const ClosedBound bound = closed_bound(rule, parts.leaves, inexact_products);
-  const R e = add(mul(R::exact(bound.relative, c), parts.magnitude), R::exact(bound.absolute, c));
+  R e = add(mul(R::exact(bound.relative, c), parts.magnitude), R::exact(bound.absolute, c));
+  if (radius) e = min_of(e, *radius);
   Set<R> s = Set<R>::between(sub(parts.lower, e), add(parts.upper, e), parts.flags);
 
   // Overflow: partial sums stay below P + e. (Half of P + |s| would do; P is within a factor of two of it.)
@@ -124,6 +128,8 @@ Set<R> sum_of_parts(const SumParts<R>& parts, const SumRule& rule, Context c) {
     const auto reaches = [](Comparison x) { return x == Comparison::greater || x == Comparison::unknown; };
     s.flags |= overflow_flags(f, reaches(over), reaches(under));
     if (over == Comparison::unknown || under == Comparison::unknown) s.flags |= undecided;
+    // Saturation cuts partial sums: later terms act on less.
+    if (!f.has_infinity() && !f.has_nan() && (reaches(over) || reaches(under))) s = Set<R>::between(neg(side(neg(parts.lower))), side(parts.upper), s.flags);
   }
   if (!rule.within) {
     // The result is a value of F: the ends move inward to the nearest values.
@@ -140,11 +146,26 @@ Set<R> sum_of_parts(const SumParts<R>& parts, const SumRule& rule, Context c) {
   return s;
 }
 
+}  // namespace
+
+template <class R>
+Set<R> sum_of_parts(const SumParts<R>& parts, const SumRule& rule, Context c) {
+  return bounded_sum<R>(parts, rule, nullptr, c);
+}
+
+template <class R>
+Set<R> sum_of_parts(const SumParts<R>& parts, const SumRule& rule, const R& radius, Context c) {
+  return bounded_sum<R>(parts, rule, &radius, c);
+}
+
 template void SpecialLeaves::finish(SumParts<F64>&) const;
 template void SpecialLeaves::finish(SumParts<Big>&) const;
 template void SpecialLeaves::finish(SumParts<Exact>&) const;
 template Set<F64> sum_of_parts(const SumParts<F64>&, const SumRule&, Context);
 template Set<Big> sum_of_parts(const SumParts<Big>&, const SumRule&, Context);
 template Set<Exact> sum_of_parts(const SumParts<Exact>&, const SumRule&, Context);
+template Set<F64> sum_of_parts(const SumParts<F64>&, const SumRule&, const F64&, Context);
+template Set<Big> sum_of_parts(const SumParts<Big>&, const SumRule&, const Big&, Context);
+template Set<Exact> sum_of_parts(const SumParts<Exact>&, const SumRule&, const Exact&, Context);
 
 }  // namespace erx

@@ -24,8 +24,10 @@ struct SumRule {
   bool products_fit = false;  // significands of all products fit: p_a + p_b <= p
 
   /// Below this many leaves `any` takes the exact hull, which needs every leaf.
-  static constexpr std::int64_t hull_leaves = 4;
-  static constexpr std::int64_t kept_order_leaves = 24;  // the same for `assoc`
+  std::int64_t hull_leaves = 4;
+  std::int64_t kept_order_leaves = 8;   // the same for `assoc`
+  /// Up to this many leaves the chain rule reads every leaf; beyond, the closed bound has to do.
+  std::int64_t chain_leaves = 8;
   bool needs_leaves(std::int64_t leaves) const;
 };
 
@@ -34,6 +36,7 @@ template <class R>
 struct Leaf {
   Set<R> value;
   bool is_product = false;
+  double grid = 0;         // a power of two that divides both ends; 0: unknown, infinite: 0
   int exponent = -100000;  // for tensor cores: the sum of the factors' exponent fields
 };
 
@@ -74,6 +77,9 @@ ClosedBound closed_bound(const SumRule&, std::int64_t leaves, bool inexact_produ
 /// The set of a rounded (or exact) sum in any order.
 template <class R>
 Set<R> sum_of_parts(const SumParts<R>&, const SumRule&, Context);
+/// The same with a radius known to be enough (the chain rule); the smaller of the two counts.
+template <class R>
+Set<R> sum_of_parts(const SumParts<R>&, const SumRule&, const R& radius, Context);
 
 /// The set of a rounded sum whose order is fixed, or that is short enough for the exact hull.
 template <class R>

@@ -31,7 +31,58 @@ SumParts<R> parts_of(const std::vector<Leaf<R>>& leaves) {
   }
   special.finish(parts);
   parts.flags |= carried;
+  parts.grid = std::numeric_limits<double>::infinity();
+  for (const Leaf<R>& leaf : leaves) parts.grid = std::min(parts.grid, leaf.grid);
   return parts;
+}
+
+/// The radius of the chain rule: e_1 from the leaves that are rounded themselves, then one step for each number of leaves.
+/// A tree of n leaves has at most n-m+1 nodes of m leaves or more, each off by at most max(eps ufp(T_k + e_{k-1}), c); the root's
+/// exact argument is |s| + e_{n-1}. Nodes on the grid of the leaves, and small enough, are exact.
+/// bound: 2-numerics.md section 4, chain and grid rules; eps = u (round to nearest).
+template <class R>
+R chain_radius(const std::vector<Leaf<R>>& leaves, const SumParts<R>& parts, const SumRule& rule, Context c) {
+  const Format& f = rule.format;
+  const bool flushes = rule.flush != Flush::no;
+  const bool products_exact = rule.products_fit && parts.grid >= f.min_positive();
+  const R u = R::exact(unit_of(rule), c), zero{};
+  const R least = flushes ? R::exact(f.min_normal(), c) : parts.products > 0 && !products_exact ? R::exact(half_of(f.min_positive()), c) : zero;
+  const auto step = [&](const R& argument) { return max_of(mul(u, ufp_of(argument, c)), least); };
+  R e{};
+  for (const Leaf<R>& leaf : leaves) {
+    if (leaf.is_product && !products_exact) e = add(e, step(max_of(abs_of(leaf.value.lo), abs_of(leaf.value.hi))));
+    // A subnormal leaf, or a product, may be flushed on its way in.
+    else if (flushes && (leaf.is_product || lower(abs_of(leaf.value.lo)) < f.min_normal() || lower(abs_of(leaf.value.hi)) < f.min_normal())) e = add(e, least);
+  }
+  // T_k: the larger of the sums of the k largest positive and negative parts. Sorted by outer bounds; sums of any k stay below.
+  const std::size_t n = leaves.size();
+  std::vector<R> plus, minus;
+  for (const Leaf<R>& leaf : leaves) {
+    plus.push_back(max_of(leaf.value.hi, zero));
+    minus.push_back(max_of(neg(leaf.value.lo), zero));
+  }
+  const auto larger = [](const R& a, const R& b) { return upper(a) > upper(b); };
+  std::sort(plus.begin(), plus.end(), larger);
+  std::sort(minus.begin(), minus.end(), larger);
+  const bool has_grid = parts.grid >= (flushes ? f.min_normal() : f.min_positive());
+  const R limit = R::exact(has_grid && std::isfinite(parts.grid) ? std::min(std::ldexp(parts.grid, f.precision()), f.max_finite()) : 0, c);
+  R top = plus[0], bottom = minus[0];
+  for (std::size_t k = 1; k < n; ++k) {
+    top = add(top, plus[k]);
+    bottom = add(bottom, minus[k]);
+    const bool is_root = k + 1 == n;
+    const R argument = add(is_root ? max_of(abs_of(parts.lower), abs_of(parts.upper)) : max_of(top, bottom), e);
+    if (has_grid) {
+      const Comparison fits = compare(argument, limit);
+      if (fits == Comparison::less || fits == Comparison::equal) continue;
+      if (fits == Comparison::unknown) {
+        e = R::between(lower(e), upper(add(e, step(argument))), c);
+        continue;
+      }
+    }
+    e = add(e, step(argument));
+  }
+  return e;
 }
 
 /// Any order over leaves at hand: the exact hull of a short sum, the bound of a long one.
@@ -115,28 +166,12 @@ Set<R> sum_of_leaves(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Co
   const SumParts<R> parts = parts_of(leaves);
   if (!parts.has_reals) return Set<R>::special(parts.flags);
   if (parts.leaves == 0) return sum_of_parts(parts, rule, c);
-  const Format& f = rule.format;
-  if (rule.within) {
-    if (leaves.size() > 2) throw Bug("leaves of a long `within` sum");
-    // bound: each rounding is at most max(u ufp, eta/2); products may be rounded before the addition.
-    const R u = R::exact(unit_of(rule), c), least = R::exact(half_of(f.min_positive()), c);
-    const auto step = [&](const R& magnitude) { return max_of(mul(u, ufp_of(magnitude, c)), least); };
-    R e{};
-    for (const Leaf<R>& leaf : leaves)
-      if (leaf.is_product) e = add(e, step(max_of(abs_of(leaf.value.lo), abs_of(leaf.value.hi))));
-    if (leaves.size() == 2) e = add(e, step(add(max_of(abs_of(parts.lower), abs_of(parts.upper)), e)));
-    Set<R> s = leaves.size() == 1 && !leaves[0].is_product
-                   ? Set<R>{parts.lower, parts.upper, parts.flags, parts.is_point}
-                   : Set<R>::between(sub(parts.lower, e), add(parts.upper, e), parts.flags);
-    const Comparison fits = compare(add(parts.magnitude, e), R::exact(f.max_finite(), c));
-    if (fits == Comparison::greater || fits == Comparison::unknown) {
-      // A product may overflow before the other leaf brings the sum back.
-      s.flags |= overflow_flags(f, true, true);
-      if (fits == Comparison::unknown) s.flags |= undecided;
-    }
-    set_zero_signs(s, true, true);
-    return s;
-  }
+  const std::int64_t count = parts.leaves;
+  const bool has_one_leaf = count == 1 && rule.order.kind != OrderKind::tensor_core;
+  if (rule.within && has_one_leaf && !leaves[0].is_product) return sum_of_parts(parts, {}, c);
+  const bool bounded = rule.within || (!is_fixed(rule.order) && rule.order.kind != OrderKind::split && rule.order.kind != OrderKind::tensor_core &&
+                                       count > (rule.order.kind == OrderKind::assoc ? rule.kept_order_leaves : rule.hull_leaves));
+  if (bounded) return sum_of_parts(parts, rule, chain_radius(leaves, parts, rule, c), c);
 
   Adder<R> adder(leaves, rule, c);
   Ends<R> ends{};
