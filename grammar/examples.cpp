@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "grammar/words.hpp"
+
 namespace erx {
 namespace {
 
@@ -23,12 +25,18 @@ class ExampleReader {
       text = "-" + text;
       return true;
     }
-    if (s.is(Form::number) || (s.is(Form::name) && (s.text == "nan" || s.text == "inf" || s.text == "true" || s.text == "false"))) {
+    if (s.is(Form::number)) {
+      const WrittenNumber written = written_number(s.text);
+      if (written.mistake) errors_.push_back({ast_.span(s), written.mistake, written.label});
+      text = written.mistake ? "0" : written.text;
+      return true;
+    }
+    if ((s.is(Form::name) && (s.text == "nan" || s.text == "inf" || s.text == "true" || s.text == "false"))) {
       text = s.text;
       return true;
     }
     if (s.is(Form::chain) && s.size() == 2 && s[1].text == "/" && s[1][0].is(Form::number) && number(s[0], text)) {
-      text += "/" + s[1][0].text;
+      text += "/" + written_number(s[1][0].text).text;
       return s[0].is(Form::number) || s[0].is(Form::prefix);
     }
     return false;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 #include "grammar/words.hpp"
 
@@ -107,41 +105,13 @@ Value Lowering::of_dim(const Dim& dim, Span at) {
   return v;
 }
 
-namespace {
-
-/// Every double is a decimal of finite length.
-std::string decimal_of(double x) {
-  char buffer[1600];
-  std::snprintf(buffer, sizeof buffer, "%.1080f", x);
-  std::string text = buffer;
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
-}  // namespace
-
 Value Lowering::number(const Syntax& s) {
-  std::string text = s.text;
-  if (text.size() > 1 && (text[1] == 'x' || text[1] == 'X')) {
-    const double x = std::strtod(text.c_str(), nullptr);
-    const auto point = text.find('.');
-    const std::size_t digits = std::min(text.find_first_of("pP"), text.size()) - 2 - (point != text.npos ? 1 : 0);
-    if (!std::isfinite(x) || digits > 13) {
-      error({span(s), "a hexadecimal number has at most 13 digits and lies in the range of f64", ""});
-      return Value::unknown(span(s));
-    }
-    text = decimal_of(x);
-  }
-  const auto e = text.find_first_of("eE");
-  if (e != text.npos && text.size() - e > 6) {
-    error({span(s), "this number is too large or too small", "the exponent is limited to 9999"});
+  const WrittenNumber written = written_number(s.text);
+  if (written.mistake) {
+    error({span(s), written.mistake, written.label});
     return Value::unknown(span(s));
   }
-  if (text.size() > 5000) {
-    error({span(s), "this number has too many digits", "at most 5000"});
-    return Value::unknown(span(s));
-  }
+  const std::string& text = written.text;
   Value v = literal(text, span(s));
   if (text.size() < 16 && text.find_first_not_of("0123456789") == text.npos) v.dim = Dim(std::stoll(text));
   return v;

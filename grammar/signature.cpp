@@ -221,7 +221,7 @@ void Lowering::input(const Syntax& p, const Binding* bound) {
   Value v = Value::unknown(at);
   std::optional<Shape> shape;
   if (bound) {
-    if (declared && accepts(*declared, *bound, p)) shape = shape_of(bound->extents);
+    if (declared && (generic || accepts(*declared, *bound, p))) shape = shape_of(bound->extents);
   } else if (has_rest(dims)) {
     is_generic = true;
   } else {
@@ -279,7 +279,14 @@ void Lowering::default_input(const Syntax& p) {
     v = view(op("broadcast"), v, std::move(attributes), v.at);
   }
   if (v.node && graph[*v.node].name.empty()) graph.store(*v.node, unique(p.text), declared && declared->is_real());
-  if (declared && declared->is_integer()) v.dim = dim;
+  if (declared && declared->is_integer()) {
+    v.dim = dim;
+    auto used = sizes_.find(p.text);  // as a dimension of an input
+    if (used != sizes_.end() && dim && dim->is_number() && dim->value() != used->second.value) {
+      error(Diagnostic{at, "`" + p.text + "` is " + std::to_string(dim->value()) + " by default and " + std::to_string(used->second.value) + " in `" + used->second.from + "`", ""}.note(
+          used->second.at, "here " + std::to_string(used->second.value)));
+    }
+  }
   scopes_.front()[p.text] = {v, at};
 }
 
@@ -300,10 +307,7 @@ void Lowering::inputs(const Syntax& list, const Bindings* bindings) {
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Syntax& p = list[i];
-    bool generic = false;
-    const std::size_t before = errors_.size();
-    parameters[i].type = type(p[0], &generic);
-    if (errors_.size() == before && !has_rest(p[0][1])) parameters[i].shape.reset();
+    parameters[i].type = type(p[0]);
   }
   if (bindings) {
     check_names(*bindings, span(list));

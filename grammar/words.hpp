@@ -16,6 +16,14 @@ bool is_comparison(std::string_view symbol);
 /// a / b where the result is a formula of dimensions: b has to be a number. `floors`: 7 // 2 is 3.
 std::optional<Dim> quotient(const Dim& a, const Dim& b, bool floors);
 
+/// A number as the grammar reads it, hexadecimal ones as decimals; `mistake` where it is beyond the limits.
+struct WrittenNumber {
+  std::string text;
+  const char* mistake = nullptr;
+  const char* label = "";
+};
+WrittenNumber written_number(const std::string& text);
+
 /// Is the number written as `text` a value of the format, exactly?
 bool holds_literal(const Format&, const std::string& text);
 

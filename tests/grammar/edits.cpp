@@ -80,12 +80,12 @@ void call(const Spec& spec) {
 }  // namespace
 
 TEST_CASE("edits: ten thousand random edits never crash") {
-  std::vector<std::string> texts = texts_of("examples");
-  for (auto& text : texts_of("tests/golden")) texts.push_back(text);
-  CHECK(texts.size() > 20);
+  const std::vector<std::string> right = texts_of("examples"), wrong = texts_of("tests/golden");
+  CHECK(wrong.size() > 20);
   std::mt19937 random(20240229);
   int accepted = 0, refused = 0;
   for (int i = 0; i < 10000; ++i) {
+    const auto& texts = random() % 3 == 0 ? wrong : right;
     const std::string text = edited(texts[random() % texts.size()], random);
     INFO("seed 20240229, edit " << i << ":\n" << text);
     try {
