@@ -87,7 +87,7 @@ std::shared_ptr<const Program> load_program(const std::string& path) {
   std::shared_ptr<const Program> program;
   if (path == "-") {
     std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-    program = parse(std::move(text), "<stdin>");
+    program = parse(std::move(text), standard_input);
   } else {
     program = load(path);
   }
@@ -97,9 +97,10 @@ std::shared_ptr<const Program> load_program(const std::string& path) {
 
 LoadedSpec load_spec(const std::string& place) {
   std::string path = place, name;
-  if (place.starts_with("-:")) {
+  const std::string named_input = std::string(standard_input) + ":";
+  if (place.starts_with(named_input)) {
     path = "-";
-    name = place.substr(2);
+    name = place.substr(named_input.size());
   } else if (const auto at = place.rfind(".erx:"); at != std::string::npos) {
     path = place.substr(0, at + 4);
     name = place.substr(at + 5);

@@ -12,6 +12,9 @@
 
 namespace erx {
 
+/// What "-" is called in messages, and in front of ":NAME".
+constexpr const char* standard_input = "<stdin>";
+
 struct LoadedSpec {
   std::shared_ptr<const Program> program;
   std::string name;  // "" where the file has one

@@ -3,10 +3,13 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <iostream>
 #include <new>
 
+#include "bindings/arguments.hpp"
 #include "bindings/commands.hpp"
 #include "bindings/version.hpp"
 #include "eval/evaluate.hpp"
@@ -15,7 +18,7 @@
 namespace erx {
 namespace {
 
-constexpr const char* spec_help = "SPEC.erx, SPEC.erx:NAME where the file holds several, or - for standard input";
+constexpr const char* spec_help = "SPEC.erx, SPEC.erx:NAME where the file holds several, - or -:NAME for standard input";
 constexpr const char* in_help = "inputs: NAME=FILE.npy, NAME=FILE.npz:ARRAY, NAME=FILE.safetensors:TENSOR, NAME=0.3, NAME=3/10, or an archive of all";
 
 void add_evaluation(CLI::App& command, EvaluationArguments& e) {
@@ -84,8 +87,12 @@ struct Parser {
 
 int parse_and_run(int argc, char** argv) {
   Parser parser;
+  // CLI11 takes the words from the back, and would take "-:NAME" for an option.
+  std::vector<std::string> words(std::make_reverse_iterator(argv + argc), std::make_reverse_iterator(argv + std::min(argc, 1)));
+  for (std::string& word : words)
+    if (word.starts_with("-:")) word.replace(0, 1, standard_input);
   try {
-    parser.app.parse(argc, argv);
+    parser.app.parse(std::move(words));
   } catch (const CLI::ParseError& e) {
     return parser.app.exit(e, std::cout, std::cerr) == 0 ? covered : mistaken;
   }

@@ -5,6 +5,7 @@
 
 #include "bindings/commands.hpp"
 #include "bindings/files.hpp"
+#include "grammar/parser.hpp"
 #include "grammar/program.hpp"
 
 namespace erx {
@@ -17,7 +18,11 @@ Source source_of(const std::string& path) {
 }
 
 int format_file(const std::string& path, bool check) {
-  const Source source = source_of(path);
+  const auto shared = std::make_shared<const Source>(source_of(path));
+  const Source& source = *shared;
+  std::vector<Diagnostic> errors;
+  parse_syntax(shared, errors);
+  if (!errors.empty()) throw Error(std::move(errors));
   const std::string text = format_source(source);
   if (check) {
     if (text == source.text) return covered;

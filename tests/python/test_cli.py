@@ -289,11 +289,11 @@ def test_examples(here):
     run = verdict(erx("test", "gemm.erx", cwd=here), 0, "1 example: 2 passed, 0 failed")
     assert run.stdout.count("pass ") == 2 and "gemm.erx:" in run.stdout
     (here / "fails.erx").write_text(GEMM.replace("rejects", "covers"))
-    run = verdict(erx("test", "fails.erx", cwd=here), 1, "1 passed, 1 failed", "FAIL", "fails.erx:21", "4.03125")
+    run = verdict(erx("test", "fails.erx", cwd=here), 1, "1 passed, 1 failed", "FAIL", "fails.erx:18", "4.03125")
     (here / "fails2.erx").write_text(GEMM.replace("covers", "rejects"))
     verdict(erx("test", "fails2.erx", cwd=here), 1, "the spec allows this output")
     (here / "wrong.erx").write_text(GEMM.replace("A = [[1, 2]", "A = [[1, 0.3]"))
-    run = verdict(erx("test", "gemm.erx", "wrong.erx", cwd=here), 2, "wrong.erx:16", "A[0, 1] is 0.3, which is no bf16 value")
+    run = verdict(erx("test", "gemm.erx", "wrong.erx", cwd=here), 2, "wrong.erx:14", "A[0, 1] is 0.3, which is no bf16 value")
     assert "2 examples: 2 passed, 0 failed, 1 error" in run.stdout
     (here / "wrong2.erx").write_text(GEMM.replace("4.03125", "4.01"))
     verdict(erx("test", "wrong2.erx", cwd=here), 2, "4.01, which is no bf16 value")
