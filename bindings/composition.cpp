@@ -127,6 +127,22 @@ class Composer {
   }
 };
 
+// The rules of one op see an operand's type and shape, and the value of a literal.
+NodeId append_outline(Graph& graph, const Piece& piece) {
+  Node node;
+  node.type = piece.node.type;
+  node.shape = piece.node.shape;
+  node.op = &op("input");
+  const bool is_literal = piece.node.op == &op("literal");
+  if (is_literal || (piece.node.op == &op("neg") && piece.operands[0]->node.op == &op("literal"))) {
+    node.op = piece.node.op;
+    node.attributes = piece.node.attributes;
+    for (const PiecePtr& o : piece.operands) node.operands.push_back(append_outline(graph, *o));
+  }
+  node.scalar_parameter = piece.node.scalar_parameter;
+  return graph.append(std::move(node));
+}
+
 }  // namespace
 
 Piece::~Piece() {
@@ -155,18 +171,9 @@ PiecePtr input(std::string name, Tensor tensor, bool scales) {
 }
 
 PiecePtr apply(std::string_view name, std::vector<PiecePtr> operands, Attributes attributes) {
-  // A graph of only the operands' types and shapes is enough for the rules of one op.
   Graph graph;
   std::vector<NodeId> ids;
-  for (const PiecePtr& o : operands) {
-    Node node;
-    node.op = &op("input");
-    node.type = o->node.type;
-    node.shape = o->node.shape;
-    node.scalar_parameter = o->node.scalar_parameter;
-    node.name = "operand";
-    ids.push_back(graph.append(std::move(node)));
-  }
+  for (const PiecePtr& o : operands) ids.push_back(append_outline(graph, *o));
   try {
     return make(graph[build(graph, op(name), ids, std::move(attributes))], std::move(operands));
   } catch (const RuleBroken& broken) {

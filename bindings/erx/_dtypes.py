@@ -24,7 +24,7 @@ class DType(str):
 
     def __eq__(self, other: object) -> bool:
         try:
-            return self.kind == DType(other).kind
+            return str.__eq__(self, DType(other))
         except (TypeError, ValueError):
             return False
 

@@ -9,17 +9,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from decimal import Decimal
-from fractions import Fraction
-
-import numpy as np
 
 from . import _erx
 from ._arrays import tensor_of
 from ._dtypes import DType, compute_type, promoted
-from ._result import Result, operand
-
-Scalar = (bool, int, float, Fraction, Decimal)
+from ._result import Result, Scalar, operand
 
 
 class _Operand:
@@ -29,7 +23,7 @@ class _Operand:
         self.tensor = None if isinstance(x, Result) else _tensor(x, name)
         self.value = x if isinstance(x, Scalar) else None
         self.is_scalar = self.value is not None
-        self.piece = _literal(self.tensor, x, name) if self.is_scalar else operand(x, name)
+        self.piece = operand(x, name)
         self.shape = self.piece.shape
         self.dtype = DType(self.piece.type)
         if self.is_scalar:
@@ -55,9 +49,8 @@ class _Operand:
         self.dtype = stored
 
     def as_whole(self) -> None:
-        """A Python integer among integers is one itself, not a real number."""
-        if self.is_scalar and self.dtype.category < 2:
-            self.piece = _erx.input("n", self.tensor, False)
+        """A literal takes its type from the other operand; where that is a number too, it is an integer."""
+        self.piece = _erx.input("n", self.tensor, False)
 
 
 def _tensor(x: object, name: str) -> _erx.Tensor:
@@ -65,17 +58,6 @@ def _tensor(x: object, name: str) -> _erx.Tensor:
         return tensor_of(x)
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from None
-
-
-def _literal(tensor: _erx.Tensor, x: object, name: str) -> _erx.Piece:
-    # Short exact decimals read better as themselves; they mean the same.
-    if isinstance(x, (int, float)) and not isinstance(x, bool):
-        exact = Decimal(x)
-        text = format(abs(exact), "f")
-        if exact.is_finite() and len(text) <= 20:
-            piece = _erx.literal(text)
-            return _erx.apply("neg", [piece]) if exact.is_signed() else piece
-    return _erx.input(name, tensor, False)
 
 
 def _number(piece: _erx.Piece) -> _erx.Piece:
@@ -90,10 +72,13 @@ def _common(operands: Sequence[_Operand], dtype: object) -> DType:
     arrays = [o.dtype for o in operands if not o.is_scalar and o.shape != () and not o.is_real]
     points = [o.dtype for o in operands if not o.is_scalar and o.shape == () and not o.is_real]
     scalars = [o.dtype.category for o in operands if o.is_scalar]
-    if not arrays and not points and any(o.is_real and not o.is_scalar for o in operands):
-        shared = None
-    else:
-        shared = promoted(arrays, points, scalars)
+    shared = None
+    if arrays or points or not any(o.is_real and not o.is_scalar for o in operands):
+        try:
+            shared = promoted(arrays, points, scalars)
+        except _erx.SpecError:
+            if dtype is None:
+                raise
     if shared is None:
         if dtype is None:
             raise _erx.SpecError("the operands are exact results without a dtype: give dtype=, or store them with er.round")
@@ -101,7 +86,7 @@ def _common(operands: Sequence[_Operand], dtype: object) -> DType:
     for o in operands:
         o.cast(shared)
     stored = shared if dtype is None else DType(dtype)
-    if stored.category < 2:
+    if stored.category < 2 and all(o.is_scalar for o in operands):
         for o in operands:
             o.as_whole()
     return stored

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from ._arrays import tensor_of
 from ._dtypes import DType
 
 Shape = tuple[int, ...]
+Scalar = (bool, int, float, Fraction, Decimal)  # exact numbers
 
 
 class Report:
@@ -247,10 +250,17 @@ def assert_covers(result: Result | Results, *outs: object, compute: object = Non
 
 
 def operand(x: object, name: str) -> _erx.Piece:
-    """A piece for an operand of an operator or a function: a result as it is, data as an input."""
+    """A piece for an operand of an operator or a function: a result as it is, data as an input, a short number as itself."""
     if isinstance(x, Result):
         return x._piece
-    return _erx.input(name, tensor_of(x), False)
+    tensor = tensor_of(x)
+    if isinstance(x, (int, float)) and not isinstance(x, bool):
+        exact = Decimal(x)
+        text = format(abs(exact), "f")
+        if exact.is_finite() and len(text) <= 20:
+            piece = _erx.literal(text)
+            return _erx.apply("neg", [piece]) if exact.is_signed() else piece
+    return _erx.input(name, tensor, False)
 
 
 def _binary(op: str, x: object, y: object) -> Result:

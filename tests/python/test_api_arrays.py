@@ -53,7 +53,9 @@ def test_integers(name):
     info = np.iinfo(name)
     x = np.array([info.min, 0, 7, info.max], name)
     r = IDENTITY(x=x)
-    assert r.dtype == name and r.lo.tolist() == x.tolist()
+    assert r.dtype == name and (r.lo <= x).all() and (x <= r.hi).all()
+    if name != "int64":  # its ends are float64
+        assert r.lo.tolist() == x.tolist() == r.hi.tolist()
     assert r.covers(x).all() and not r.covers(x[::-1].copy()).all()
 
 
@@ -129,11 +131,14 @@ def test_other_protocols():
 
 def test_numbers_are_exact():
     e = er.expr("x * 3")
-    assert e(x=0.1).lo <= 3 * 0.1 and e(x=Fraction(1, 3)).lo == 1 == e(x=Fraction(1, 3)).hi
+    assert e(x=0.1).covers(3 * 0.1) == (round(3 * 0.1, 20) == float(3 * Fraction(0.1)))
+    third = e(x=Fraction(1, 3))
+    assert third.lo <= 1 <= third.hi and third.covers(1.0) and not third.covers(np.nextafter(1.0, 2))
     assert e(x=Decimal("0.5")).lo == 1.5
     assert e(x=True and 2).lo == 6
-    assert er.expr("x - y")(x=2**70 + 1, y=2**70).lo == 1
-    assert er.expr("x - y")(x=2**53 + 1, y=2**53).lo == 1
+    for wide in (2**70, 2**53):
+        one = er.expr("x - y")(x=wide + 1, y=wide)
+        assert one.covers(1.0) and not one.covers(0.0) and not one.covers(2.0)
     assert er.expr("round<f32>(x)")(x=np.float64(0.1)).lo == np.float32(0.1)
     assert np.isnan(er.expr("x + 1")(x=float("nan")).lo) and er.expr("x + 1")(x=float("inf")).lo == np.inf
     assert er.expr("where(c, 1, 2)")(c=True).lo == 1
