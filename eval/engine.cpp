@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "eval/ladder.hpp"
 #include "eval/parallel.hpp"
@@ -129,25 +130,28 @@ Stored Engine::store_source(NodeId id) const {
   s.tensor.type = node.type;
   s.tensor.extents = extents_of(node.shape);
   const std::int64_t n = s.tensor.size();
-  const auto array = [&] { return std::make_shared<std::vector<double>>(static_cast<std::size_t>(n)); };
+  const auto array = [&] { return std::make_shared<Doubles>(static_cast<std::size_t>(n)); };
   Plane p;
   p.lo_d = p.lo_u = p.hi_d = p.hi_u = array();
-  auto flags = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(n), 0);
+  // Flags are kept only where some element has one.
+  std::shared_ptr<FlagBytes> flags;
+  std::once_flag once;
+  const auto flags_at = [&](std::int64_t first) {
+    std::call_once(once, [&] { flags = std::make_shared<FlagBytes>(static_cast<std::size_t>(n), 0); });
+    return flags->data() + first;
+  };
   const Tensor* tensor = input(id);
   const bool decodes = tensor && tensor->is_double();
   if (!decodes) p.lo_u = p.hi_u = array();
   constexpr std::int64_t block = 1 << 14;
-  std::atomic<bool> any_flag{false};
   parallel_blocks((n + block - 1) / block, options_, [&](std::int64_t k) {
     const std::int64_t first = k * block, count = std::min(block, n - first);
     double* d = p.lo_d->data() + first;
-    std::uint8_t* f = flags->data() + first;
-    bool flagged = false;
     if (decodes) {
       tensor->decode(first, count, d);
       for (std::int64_t i = 0; i < count; ++i) {
         if (d[i] != 0 && std::isfinite(d[i])) continue;
-        flagged = true;
+        std::uint8_t* f = flags_at(first);
         f[i] = std::isnan(d[i]) ? has_nan | no_reals : d[i] == 0 ? (std::signbit(d[i]) ? has_nzero : has_pzero) : no_reals | (d[i] > 0 ? has_pinf : has_ninf);
         if (f[i] & no_reals) d[i] = 0;
       }
@@ -156,13 +160,11 @@ Stored Engine::store_source(NodeId id) const {
         const Set<F64> x = tensor ? tensor->element<F64>(first + i, {}) : literal_element(node.attributes.text);
         d[i] = x.has_reals() ? x.lo.d : 0;
         (*p.lo_u)[static_cast<std::size_t>(first + i)] = x.has_reals() ? x.lo.u : 0;
-        f[i] = x.flags;
-        flagged |= x.flags != 0;
+        if (x.flags) flags_at(first)[i] = x.flags;
       }
     }
-    if (flagged) any_flag = true;
   });
-  if (any_flag) p.flags = flags;
+  p.flags = flags;
   s.tensor.planes = {p};
   s.tensor.settled = decodes;
   s.is_point = true;
@@ -192,11 +194,11 @@ void finish(Stored& s) {
   // The hull of all planes, element by element.
   const std::size_t n = static_cast<std::size_t>(t.size());
   Plane& h = s.hull;
-  h.lo_d = std::make_shared<std::vector<double>>(n);
-  h.lo_u = std::make_shared<std::vector<double>>(n);
-  h.hi_d = std::make_shared<std::vector<double>>(n);
-  h.hi_u = std::make_shared<std::vector<double>>(n);
-  h.flags = std::make_shared<std::vector<std::uint8_t>>(n, 0);
+  h.lo_d = std::make_shared<Doubles>(n);
+  h.lo_u = std::make_shared<Doubles>(n);
+  h.hi_d = std::make_shared<Doubles>(n);
+  h.hi_u = std::make_shared<Doubles>(n);
+  h.flags = std::make_shared<FlagBytes>(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
     bool reals = false;
     std::uint8_t flags = 0;
@@ -211,6 +213,7 @@ void finish(Stored& s) {
       (*h.hi_u)[i] = reals ? std::max((*h.hi_u)[i], hi_u) : hi_u;
       reals = true;
     }
+    if (!reals) (*h.lo_d)[i] = (*h.lo_u)[i] = (*h.hi_d)[i] = (*h.hi_u)[i] = 0;
     (*h.flags)[i] = flags | (reals ? 0 : no_reals);
   }
 }

@@ -112,7 +112,7 @@ class OtherTerms {
 /// Rows or columns of an operand, contiguous.
 class Lines {
  public:
-  explicit Lines(const std::vector<double>& data) : data_(data) {}
+  explicit Lines(const Doubles& data) : data_(data) {}
 
   /// `count` elements from `at` on, `step` apart.
   const double* line(std::int64_t at, std::int64_t step, std::int64_t count, std::vector<double>& buffer) const {
@@ -123,13 +123,13 @@ class Lines {
   }
 
  private:
-  const std::vector<double>& data_;
+  const Doubles& data_;
 };
 
 /// The second stage: the centre of one element in twice the precision, under the same rule.
 class Refiner {
  public:
-  Refiner(const std::vector<double>& a, std::int64_t a_row, std::int64_t a_term, const Lines& b, std::int64_t depth, std::int64_t b_column,
+  Refiner(const Doubles& a, std::int64_t a_row, std::int64_t a_term, const Lines& b, std::int64_t depth, std::int64_t b_column,
           std::int64_t b_term)
       : a_(a), b_(b), a_row_(a_row), a_term_(a_term), b_column_(b_column), b_term_(b_term), depth_(depth) {}
 
@@ -198,16 +198,14 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   const Plane &pa = engine.stored(fa.node).hull, &pb = engine.stored(fb.node).hull;
   const EvaluateOptions& options = engine.options();
 
-  // Magnitudes have the layout of the operands.
-  const auto magnitudes = [&](const std::vector<double>& x) {
-    std::vector<double> m(x.size());
-    const std::int64_t n = static_cast<std::int64_t>(x.size()), block = 1 << 16;
+  // Magnitudes of b have the layout of b; those of a are made panel by panel.
+  Doubles abs_b(sum.rule.rounds ? pb.lo_d->size() : 0);
+  {
+    const std::int64_t n = static_cast<std::int64_t>(abs_b.size()), block = 1 << 16;
     parallel_blocks((n + block - 1) / block, options, [&](std::int64_t k) {
-      for (std::int64_t i = k * block; i < std::min(n, (k + 1) * block); ++i) m[static_cast<std::size_t>(i)] = std::fabs(x[static_cast<std::size_t>(i)]);
+      for (std::int64_t i = k * block; i < std::min(n, (k + 1) * block); ++i) abs_b[static_cast<std::size_t>(i)] = std::fabs((*pb.lo_d)[static_cast<std::size_t>(i)]);
     });
-    return m;
-  };
-  const std::vector<double> abs_a = magnitudes(*pa.lo_d), abs_b = magnitudes(*pb.lo_d);
+  }
 
   const std::int64_t sa_row = fa.out_strides[rank - 2], sa_term = fa.reduced_strides[0];
   const std::int64_t sb_column = fb.out_strides[rank - 1], sb_term = fb.reduced_strides[0];
@@ -238,20 +236,21 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     const std::int64_t at_a = batch_offset(fa, batch) + first * sa_row, at_b = batch_offset(fb, batch);
     const Profile row_profile = profile(pa.lo_d->data() + at_a, pa.flags ? pa.flags->data() + at_a : nullptr, count, sa_row, depth, sa_term);
     const Profile& column_profile = column_profiles[static_cast<std::size_t>(batch)];
-    std::vector<double> centre(static_cast<std::size_t>(count * columns)), magnitude(centre.size());
-    const auto views = [&](const double* a, const double* b) {
-      return std::pair{MatrixView{a + at_a, count, depth, sa_row, sa_term}, MatrixView{b + at_b, depth, columns, sb_term, sb_column}};
-    };
-    const auto [a, b] = views(pa.lo_d->data(), pb.lo_d->data());
-    gemm(a, b, centre.data());
+    Doubles centre(static_cast<std::size_t>(count * columns)), magnitude(sum.rule.rounds ? centre.size() : 0);
+    const MatrixView b{pb.lo_d->data() + at_b, depth, columns, sb_term, sb_column};
+    gemm({pa.lo_d->data() + at_a, count, depth, sa_row, sa_term}, b, centre.data());
     if (sum.rule.rounds) {
-      const auto [ma, mb] = views(abs_a.data(), abs_b.data());
-      gemm(ma, mb, magnitude.data());
+      Doubles abs_a(static_cast<std::size_t>(count * depth));
+      for (std::int64_t i = 0; i < count; ++i)
+        for (std::int64_t k = 0; k < depth; ++k)
+          abs_a[static_cast<std::size_t>(i * depth + k)] = std::fabs((*pa.lo_d)[static_cast<std::size_t>(at_a + i * sa_row + k * sa_term)]);
+      gemm({abs_a.data(), count, depth, depth, 1}, {abs_b.data() + at_b, depth, columns, sb_term, sb_column}, magnitude.data());
     }
     stop_if_asked(options);
     std::int64_t n_decided = 0;
     const std::size_t width = static_cast<std::size_t>(columns);
     std::vector<std::uint8_t> hard(width);
+    std::vector<double> low(width), high(width);
     OtherTerms other(engine, sum, others, width);
     Refiner refine(*pa.lo_d, sa_row, sa_term, columns_of_b, depth, sb_column, sb_term);
     std::int64_t n_refined = 0;
@@ -262,7 +261,8 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
                     column_profile.grid.data(), row_profile.norm[static_cast<std::size_t>(i)], row_profile.grid[static_cast<std::size_t>(i)],
                     relative, underflow, relative, underflow, product.negative};
       if (!others.empty()) other.read(batch, first + i, row);
-      double *lo_d = out.lo_d->data() + start, *lo_u = out.lo_u->data() + start, *hi_d = out.hi_d->data() + start, *hi_u = out.hi_u->data() + start;
+      double *lo_d = out.lo_d->data() + start, *lo_u = settle ? low.data() : out.lo_u->data() + start;
+      double *hi_d = settle ? high.data() : out.hi_d->data() + start, *hi_u = out.hi_u->data() + start;
       std::uint8_t* flags = out.flags->data() + start;
       rule(row, lo_d, lo_u, hi_d, hi_u, flags, hard.data());
       for (std::size_t j = 0; j < width; ++j) {

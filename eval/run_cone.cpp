@@ -222,14 +222,14 @@ Stored run_cone(Engine& engine, Cone cone) {
   const std::size_t planes = static_cast<std::size_t>(std::min(assignments, max_planes));
   const bool forced = options.lowest != EvaluateOptions::Tier::all;
 
-  const auto array = [&] { return std::make_shared<std::vector<double>>(static_cast<std::size_t>(n)); };
+  const auto array = [&] { return std::make_shared<Doubles>(static_cast<std::size_t>(n)); };
   std::vector<Plane> out(planes);
   for (Plane& p : out) {
     p.lo_d = array();
     p.hi_u = array();
     p.lo_u = settle ? p.lo_d : array();
     p.hi_d = settle ? p.hi_u : array();
-    p.flags = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(n), 0);
+    p.flags = std::make_shared<FlagBytes>(static_cast<std::size_t>(n), 0);
   }
   std::atomic<std::int64_t> big{0}, exact{0}, open{0};
   std::atomic<bool> all_points{true};

@@ -92,9 +92,13 @@ class BulkReader {
   const Engine& engine_;
 };
 
-Plane make_plane(std::int64_t n) {
-  const auto array = [&] { return std::make_shared<std::vector<double>>(static_cast<std::size_t>(n)); };
-  return {array(), array(), array(), array(), std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(n), 0)};
+/// Arrays to be filled; a settled node has exact ends.
+Plane make_plane(std::int64_t n, bool settle) {
+  const auto array = [&] { return std::make_shared<Doubles>(static_cast<std::size_t>(n)); };
+  Plane p{array(), nullptr, nullptr, array(), std::make_shared<FlagBytes>(static_cast<std::size_t>(n), 0)};
+  p.lo_u = settle ? p.lo_d : array();
+  p.hi_d = settle ? p.hi_u : array();
+  return p;
 }
 
 void put(Plane& p, std::int64_t at, const Set<F64>& s) {
@@ -107,9 +111,8 @@ void put(Plane& p, std::int64_t at, const Set<F64>& s) {
   (*p.flags)[i] = s.flags;
 }
 
-bool is_undecided(const Plane& p, std::int64_t at) {
-  const std::size_t i = static_cast<std::size_t>(at);
-  return ((*p.flags)[i] & undecided) || (*p.lo_d)[i] != (*p.lo_u)[i] || (*p.hi_d)[i] != (*p.hi_u)[i];
+bool is_undecided(const Set<F64>& s) {
+  return (s.flags & undecided) || (s.has_reals() && (s.lo.d != s.lo.u || (!s.is_point && s.hi.d != s.hi.u)));
 }
 
 /// Counts of one loop, added to the engine's at its end.
@@ -135,10 +138,10 @@ void run_elements(Engine& engine, std::int64_t n, std::int64_t work, bool settle
   const std::int64_t block = std::clamp<std::int64_t>((1 << 18) / std::max<std::int64_t>(work, 1), 1, 4096);
   parallel_blocks((n + block - 1) / block, options, [&](std::int64_t k) {
     for (std::int64_t e = k * block; e < std::min(n, (k + 1) * block); ++e) {
-      put(p, e, bulk(e));
-      if (!settle) continue;
-      if (!forced && !is_undecided(p, e)) {
-        tally.add(Climbed::By::bulk);
+      const Set<F64> s = bulk(e);
+      if (!settle || (!forced && !is_undecided(s))) {
+        put(p, e, s);
+        if (settle) tally.add(Climbed::By::bulk);
         continue;
       }
       const Climbed c = finer(e);
@@ -166,7 +169,7 @@ Stored run_sum(Engine& engine, NodeId id) {
   SumNode sum = sum_node(engine, id);
   const std::int64_t n = size_of(sum.extents);
   const bool settle = settles(engine.graph()[id].type);
-  Plane p = make_plane(n);
+  Plane p = make_plane(n, settle);
   const auto bulk = [&](std::int64_t e) {
     BulkReader reader(engine);
     return sum_element<F64>(sum, e, reader, {});
@@ -188,7 +191,7 @@ Stored run_reduction(Engine& engine, NodeId id) {
   SumNode reduction = reduction_of(engine.graph(), id);
   const Node& node = engine.graph()[id];
   const std::int64_t n = size_of(reduction.extents);
-  Plane p = make_plane(n);
+  Plane p = make_plane(n, settles(node.type));
   run_elements(
       engine, n, reduction.leaves, settles(node.type), p,
       [&](std::int64_t e) {

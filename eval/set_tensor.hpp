@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "eval/buffer.hpp"
 #include "ir/shape.hpp"
 #include "ir/type.hpp"
 #include "ops/num/set.hpp"
@@ -15,9 +16,9 @@ namespace erx {
 /// Arrays over elements in C order. lo_d..lo_u encloses the lower end, hi_d..hi_u the upper; arrays may be shared
 /// (exact ends: d is u; deterministic elements: lo is hi).
 struct Plane {
-  using Array = std::shared_ptr<std::vector<double>>;
+  using Array = std::shared_ptr<Doubles>;
   Array lo_d, lo_u, hi_d, hi_u;
-  std::shared_ptr<std::vector<std::uint8_t>> flags;  // nullptr: all 0... see Flag
+  std::shared_ptr<FlagBytes> flags;  // nullptr: all 0
 
   const double* lo() const { return lo_d->data(); }  // outer ends
   const double* hi() const { return hi_u->data(); }

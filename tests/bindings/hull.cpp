@@ -13,9 +13,9 @@ const double infinity = std::numeric_limits<double>::infinity();
 
 Plane plane(std::vector<double> lo, std::vector<double> hi, std::vector<std::uint8_t> flags) {
   Plane p;
-  p.lo_d = p.lo_u = std::make_shared<std::vector<double>>(lo);
-  p.hi_d = p.hi_u = std::make_shared<std::vector<double>>(hi);
-  if (!flags.empty()) p.flags = std::make_shared<std::vector<std::uint8_t>>(flags);
+  p.lo_d = p.lo_u = std::make_shared<erx::Doubles>(lo.begin(), lo.end());
+  p.hi_d = p.hi_u = std::make_shared<erx::Doubles>(hi.begin(), hi.end());
+  if (!flags.empty()) p.flags = std::make_shared<erx::FlagBytes>(flags.begin(), flags.end());
   return p;
 }
 
