@@ -18,6 +18,11 @@ STORED = [F16, BF16, F32, E4M3FN, E5M2]  # formats that an array can have
 FORMATS = [F16, BF16, F32, E5M2, E4M3FN, TINY, SMALL, TF32]
 MODES = ["rne", "rna", "rtz", "rtp", "rtn", "rto", "sr", "faithful"]
 LITERALS = ["0.3", "0.1", "2", "1.5", "7", "0", "1e-3", "0.0625", "60000", "3", "1"]
+ORDERS = [("any", ("any",))] * 4 + [("seq", ("seq",))] * 2 + [
+    ("assoc", ("assoc",)), ("rseq", ("rseq",)), ("pairwise(1)", ("pairwise", 1)), ("pairwise(2)", ("pairwise", 2)),
+    ("blocked(2)", ("blocked", 2)), ("blocked(2, inner=any, outer=seq)", ("blocked", 2, "any", "seq")), ("height(3)", ("height", 3)),
+    ("split({1, 2})", ("split", (1, 2), None)), ("split({2}, store=bf16)", ("split", (2,), BF16))]
+DETERMINISTIC = {"seq", "rseq", "pairwise(1)", "pairwise(2)"}
 ATOM, UNARY, TERM, SUM, COMPARISON = 9, 7, 6, 5, 3
 
 
@@ -163,7 +168,12 @@ class Generator:
 
     def unary(self, shape, depth):
         e = self.real(shape, depth - 1)
-        op = self.rng.choice(["neg", "abs", "sqrt", "exp", "tanh", "log"])
+        op = self.rng.choice(["neg", "neg", "abs", "sqrt", "exp", "tanh", "log", "exp2", "rsqrt", "sign", "floor", "ceil", "trunc", "rint",
+                              "square", "fma"])
+        if op == "square":
+            return self.made(f"{self.wrapped(e, ATOM)}**2", oracle.Map(op, e.node), [e], UNARY)
+        if op == "fma":
+            return self.call(op, e, *self.pair(shape, lambda s: self.real(s, depth - 1)))
         if op == "neg":
             return self.made(f"-{self.wrapped(e, UNARY + 1)}", oracle.Map("neg", e.node), [e], UNARY, e.fmt)
         return self.call(op, e, fmt=e.fmt if op == "abs" else None)
@@ -181,6 +191,16 @@ class Generator:
         return inner, axis, f"axis={written}" if len(inner) > 1 or self.rng.random() < 0.5 else ""
 
     def reduction(self, op, shape, make):
+        rng = self.rng
+        if rng.random() < 0.15 and 1 in shape:  # keepdims
+            axis = shape.index(1)
+            e = make(shape[:axis] + (rng.choice([2, 3]),) + shape[axis + 1:])
+            return self.made(f"{op}({e.text}, axis={axis}, keepdims=true)", oracle.Reduce(op, e.node, (axis,), True), [e])
+        if rng.random() < 0.15:  # two axes
+            e = make((2,) + shape + (rng.choice([1, 2]),))
+            axes = (0, len(shape) + 1)
+            text = "" if not shape else f", axis=(0, {rng.choice([-1, axes[1]])})"
+            return self.made(f"{op}({e.text}{text})", oracle.Reduce(op, e.node, axes), [e])
         inner, axis, text = self.reduced(shape)
         e = make(inner)
         arguments = ", ".join(filter(None, [e.text, text]))
@@ -190,7 +210,7 @@ class Generator:
         return self.reduction("sum", shape, lambda s: self.real(s, depth - 1))
 
     def extremum(self, shape, depth):
-        op = self.rng.choice(["max", "min", "maximum", "minimum"])
+        op = self.rng.choice(["max", "min", "maximum", "minimum", "fmax", "fmin"])
         if op in ("max", "min"):
             return self.reduction(op, shape, lambda s: self.real(s, depth - 1))
         return self.call(op, *self.pair(shape, lambda s: self.real(s, depth - 1)))
@@ -264,7 +284,7 @@ class Generator:
             a, b = self.pair(shape, inner)
             return self.binary(rng.choice(["add", "add", "sub", "mul", "mul", "div"]), a, b)
         if kind == "unary":
-            e, op = inner(shape), rng.choice(["neg", "abs", "sqrt", "exp"])
+            e, op = inner(shape), rng.choice(["neg", "abs", "sqrt", "exp", "rsqrt", "exp2"])
             if op == "neg":
                 return self.made(f"-{self.wrapped(e, UNARY + 1)}", oracle.Map("neg", e.node), [e], UNARY)
             return self.call(op, e)
@@ -312,11 +332,11 @@ class Generator:
             e = self.reduction("sum", shape, leaf)
         if kind.endswith("+"):
             e = self.binary(rng.choice(["add", "sub"]), e, leaf(shape))
-        order = rng.choice(["any", "any", "seq"])
+        text, order = rng.choice([o for o in ORDERS if "store" not in o[0] or fmt.contains(BF16)])
         fma = rng.choice(["free", "free", "always", "never"])
         ftz = rng.choice(["no"] * 5 + ["yes", "free"])
-        self.freedom |= order != "seq" or fma == "free" or ftz != "no"
-        words = [fmt.text] + [order] * (order != "any" or rng.random() < 0.3)
+        self.freedom |= text not in DETERMINISTIC or fma != "never" or ftz != "no"
+        words = [fmt.text] + [text] * (text != "any" or rng.random() < 0.3)
         words += [f"fma={fma}"] * (fma != "free" or rng.random() < 0.2) + [f"ftz={ftz}"] * (ftz != "no")
         return self.made(f"acc<{', '.join(words)}>({e.text})", oracle.Acc(fmt, e.node, order, fma, ftz), [e], fmt=fmt)
 

@@ -4,10 +4,12 @@ Written from the design documents, not from the C++. A tree of the classes below
 each choice that an implementation has is a call of `Run.choose`, and `outcomes` replays the evaluation through all choices.
     x = Input([1, 2], (2,));  outcomes(Round(F16, Acc(F16, Sum(x, (0,)))), ())  ->  ([Fraction(3)], True)
 """
-from itertools import combinations, product as cartesian
+from itertools import product as cartesian
 
 import oracle_numbers as num
-from oracle_numbers import Undecided, Unspecified, ZERO, add, multiply, negate, round_to  # noqa: F401
+from oracle_functions import FUNCTIONS
+from oracle_numbers import ZERO, add, multiply, negate, round_to
+from oracle_orders import Additions
 
 
 class Run:
@@ -28,6 +30,13 @@ class Run:
         self.made.append(pick)
         self.widths.append(len(options))
         return options[pick]
+
+
+    def choose_once(self, label, options):
+        """A labelled choice: the same at every place and element."""
+        if label not in self.memo:
+            self.memo[label] = self.choose(options)
+        return self.memo[label]
 
 
 def outcomes(node, index, limit, rng):
@@ -105,26 +114,8 @@ class Let(Node):
         return self.node.at(run, index)
 
 
-def _truth(flag):
-    return num.Fraction(int(flag))
-
-
-def _comparison(test):
-    def function(x, y):
-        order = num.compare(x, y)
-        return _truth(test(order))
-    return function
-
-
-MAPS = {
-    "add": add, "sub": num.subtract, "mul": multiply, "div": num.divide, "neg": negate, "abs": num.absolute,
-    "sqrt": num.sqrt, "exp": num.exp, "log": num.log, "tanh": num.tanh, "maximum": num.maximum, "minimum": num.minimum,
-    "lt": _comparison(lambda o: o is not None and o < 0), "le": _comparison(lambda o: o is not None and o <= 0),
-    "gt": _comparison(lambda o: o is not None and o > 0), "ge": _comparison(lambda o: o is not None and o >= 0),
-    "eq": _comparison(lambda o: o == 0), "ne": _comparison(lambda o: o != 0),
-    "and": lambda x, y: _truth(x and y), "or": lambda x, y: _truth(x or y), "not": lambda x: _truth(not x),
-}
-ROUNDED_IN_BLOCK = {"add", "sub", "mul", "div", "sqrt", "exp", "log", "tanh"}
+MAPS = {"add": add, "sub": num.subtract, "mul": multiply, "div": num.divide, **FUNCTIONS}
+ROUNDED_IN_BLOCK = {"add", "sub", "mul", "div", "sqrt", "exp", "log", "tanh", "exp2", "rsqrt", "fma"}
 
 
 class Map(Node):
@@ -222,11 +213,15 @@ class Round(Node):
 
 
 class AnyOf(Node):
-    def __init__(self, *operands):
-        self.operands = operands
+    """Per element one of the alternatives; with a label, one for the whole call."""
+
+    def __init__(self, *operands, label=None):
+        self.operands, self.label = operands, label
         self.shape = broadcast_shape(*(o.shape for o in operands))
 
     def element(self, run, index):
+        if self.label is not None:
+            return self.operand(run, self.operands[run.choose_once(self.label, range(len(self.operands)))], index)
         return self.operand(run, run.choose(self.operands), index)
 
 
@@ -295,91 +290,20 @@ def leaves_of(run, node, index, negative=False):
 
 
 class Acc(Node):
-    """`acc<F, order, fma=, ftz=>(e)`: the value is any that one order of F additions gives."""
+    """`acc<F, order, fma=, ftz=>(e)`: the value is any that the order's additions in F may give."""
 
-    def __init__(self, fmt, node, order="any", fma="free", ftz="no"):
-        self.fmt, self.node, self.shape = fmt, node, node.shape
-        self.order, self.fma, self.ftz = order, fma, ftz
+    def __init__(self, fmt, node, order=("any",), fma="free", ftz="no"):
+        self.node, self.shape, self.order = node, node.shape, order
+        self.additions = Additions(fmt, fma, ftz)
 
     def element(self, run, index):
         leaves = leaves_of(run, self.node, index)
         if not leaves:
             return ZERO
-        results = {"any": self.any_order, "assoc": self.kept_order, "seq": self.sequence,
-                   "rseq": lambda l: self.sequence(l[::-1])}[self.order](leaves)
-        return run.choose(sorted(results, key=str))
-
-    def rounded(self, x):
-        return round_to(x, self.fmt, ftz=self.ftz)
-
-    def leaf(self, leaf, root):
-        """What a leaf offers to its parent, or to the result where it is the root."""
-        if not isinstance(leaf, tuple):
-            return [leaf]
-        exact = multiply(*leaf)
-        separate = self.rounded(exact)
-        # Under `always` too: fused with an accumulator that starts at zero, a product is rounded.
-        return separate if root or self.fma == "never" else [exact, *separate]
-
-    def sums(self, *children):
-        results = set()
-        for values in cartesian(*children):
-            total = values[0]
-            for v in values[1:]:
-                total = add(total, v)
-            results.update(self.rounded(total))
-        return results
-
-    def sequence(self, leaves):
-        if len(leaves) == 1:
-            return set(self.leaf(leaves[0], root=True))
-        first, second = leaves[:2]
-        state = self.sums(self.leaf(first, root=isinstance(second, tuple)), self.next_leaf(second))
-        if isinstance(first, tuple) and isinstance(second, tuple) and self.fma == "free":
-            state |= self.sums([multiply(*first)], self.leaf(second, root=True))  # of two products either one may be fused
-        for leaf in leaves[2:]:
-            state = self.sums(state, self.next_leaf(leaf))
-        return state
-
-    def next_leaf(self, leaf):
-        """What a leaf adds to the accumulator of a sequence."""
-        return [multiply(*leaf)] if self.fma == "always" and isinstance(leaf, tuple) else self.leaf(leaf, root=False)
-
-    def kept_order(self, leaves):
-        n, table = len(leaves), {}
-        for length in range(1, n + 1):
-            for i in range(n - length + 1):
-                if length == 1:
-                    table[i, i + 1] = self.leaf(leaves[i], root=n == 1)
-                else:
-                    table[i, i + length] = set().union(*(self.sums(table[i, k], table[k, i + length]) for k in range(i + 1, i + length)))
-        return set(table[0, n])
-
-    def any_order(self, leaves):
-        """Every tree over every permutation, nodes that add several terms with one rounding included."""
-        n, table = len(leaves), {}
-        for size in range(1, n + 1):
-            for subset in combinations(range(n), size):
-                if size == 1:
-                    table[subset] = self.leaf(leaves[subset[0]], root=n == 1)
-                else:
-                    table[subset] = set().union(*(self.sums(*(table[part] for part in parts)) for parts in partitions(subset)))
-        return set(table[tuple(range(n))])
-
-
-def partitions(items):
-    """All partitions into two or more parts, each part sorted."""
-    def split(rest):
-        if not rest:
-            yield []
-            return
-        first, others = rest[0], rest[1:]
-        for size in range(len(others) + 1):
-            for chosen in combinations(others, size):
-                left = tuple(x for x in others if x not in chosen)
-                for tail in split(left):
-                    yield [(first, *chosen)] + tail
-    return [p for p in split(tuple(items)) if len(p) > 1]
+        order = self.order
+        if order[0] == "split":  # the number of parts is one choice for the whole call
+            order = ("split", run.choose_once(id(self), order[1]), order[2])
+        return run.choose(sorted(self.additions.results(leaves, order), key=str))
 
 
 class Within(Node):
@@ -411,9 +335,8 @@ class Within(Node):
         if isinstance(node, (Reduce, MatMul)) and getattr(node, "op", "sum") == "sum" or (
                 isinstance(node, Map) and node.op in ("add", "sub")):
             leaves = self.chain(run, node, index)
-            acc = Acc(run.choose(self.formats), node, "any")
-            # Leaves that are not values of the format are rounded where they enter, or used as they are.
-            return run.choose(sorted(acc.any_order(leaves), key=str)) if leaves else ZERO
+            additions = Additions(run.choose(self.formats))
+            return run.choose(sorted(additions.any(leaves), key=str)) if leaves else ZERO
         values = [self.value(run, o, broadcast_index(index, o.shape)) for o in node.operands]
         result = node.apply(values) if isinstance(node, Map) else None
         return self.rounded(run, result) if node.op in ROUNDED_IN_BLOCK else result

@@ -5,9 +5,7 @@ A number is a Fraction, an `Irrational`, or one of NAN, INF, NINF, NEG0 (the oth
 """
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isqrt
-
-import mpmath
+from math import inf
 
 
 class Special(str):
@@ -193,74 +191,6 @@ def maximum(x, y):
 
 def minimum(x, y):
     return negate(maximum(negate(x), negate(y)))
-
-
-# --- functions ----------------------------------------------------------------------------------------------------------
-
-def _mp(function, x, bits):
-    """Enclosure of a function of a point: mpmath's error is far below the margin taken."""
-    with mpmath.workprec(bits + 60):
-        value = function(mpmath.mpf(x.numerator) / x.denominator)
-        sign, mantissa, exponent, _ = value._mpf_
-    if abs(exponent) > 60000:
-        raise Undecided  # a number of a size that Fractions cannot carry
-    exact = Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** exponent
-    margin = abs(exact) / 2 ** (bits + 20)
-    return exact - margin, exact + margin
-
-
-def _monotone(function, x):
-    def enclose(bits):
-        if isinstance(x, Fraction):
-            return _mp(function, x, bits)
-        lo, hi = x.enclose(bits)
-        ends = _mp(function, lo, bits) + _mp(function, hi, bits)
-        return min(ends), max(ends)
-    return Irrational(enclose)
-
-
-def sqrt(x):
-    if isinstance(x, Special):
-        return {NAN: NAN, INF: INF, NINF: NAN, NEG0: NEG0}[x]
-    if is_zero(x):
-        return ZERO
-    if is_negative(x):
-        return NAN
-    if isinstance(x, Fraction):
-        root = Fraction(isqrt(x.numerator), isqrt(x.denominator))
-        if root * root == x:
-            return root
-    return _monotone(mpmath.sqrt, x)
-
-
-def exp(x):
-    if isinstance(x, Special):
-        return {NAN: NAN, INF: INF, NINF: ZERO, NEG0: Fraction(1)}[x]
-    if is_zero(x):
-        return Fraction(1)
-    if decide([x], lambda t: abs(t) > 2000):
-        raise Undecided
-    return _monotone(mpmath.exp, x)
-
-
-def log(x):
-    if isinstance(x, Special):
-        return {NAN: NAN, INF: INF, NINF: NAN, NEG0: NINF}[x]
-    if is_zero(x):
-        return NINF
-    if is_negative(x):
-        return NAN
-    if isinstance(x, Fraction) and x == 1:
-        return ZERO
-    return _monotone(mpmath.log, x)
-
-
-def tanh(x):
-    if isinstance(x, Special):
-        return {NAN: NAN, INF: Fraction(1), NINF: Fraction(-1), NEG0: NEG0}[x]
-    if is_zero(x):
-        return x
-    return _monotone(mpmath.tanh, x)
 
 
 # --- formats and one rounding -------------------------------------------------------------------------------------------
