@@ -62,18 +62,14 @@ example "no f32 value" {
 example "no claim" {
   x = [1]
 }
-example "no input" {
-  covers [1]
-}
 )");
-  REQUIRE(o.all.size() == 4);
+  REQUIRE(o.all.size() == 3);
   CHECK(o.all[0].passed);
-  for (int i : {1, 2, 3}) CHECK(o.all[static_cast<std::size_t>(i)].wrong);
+  for (int i : {1, 2}) CHECK(o.all[static_cast<std::size_t>(i)].wrong);
   CHECK(o.all[1].why.find("x[0] is 0.3, which is no f32 value") != std::string::npos);
   CHECK(o.all[1].why.find("x.erx:") != std::string::npos);
   CHECK(o.all[2].why.find("claims nothing") != std::string::npos);
-  CHECK(o.all[3].why.find("x") != std::string::npos);
-  CHECK(o.run.wrong == 3);
+  CHECK(o.run.wrong == 2);
 }
 
 TEST_CASE("examples: several results are one output, or one by one") {
@@ -85,15 +81,12 @@ example "both" {
   covers double = [2, 6]
   covers half = [0.5, 1.5]
   rejects half = [0.5, 2]
-  covers dobule = [2, 6]
 }
 )");
-  REQUIRE(o.all.size() == 3);
+  REQUIRE(o.all.size() == 2);
   CHECK(o.all[0].claim == "covers double = [2, 6], half = [0.5, 1.5]");
   CHECK(o.all[0].passed);
   CHECK(o.all[1].passed);
-  CHECK(o.all[2].wrong);
-  CHECK(o.all[2].why.find("did you mean 'double'?") != std::string::npos);
 }
 
 TEST_CASE("examples: a spec that zeros would pass is warned of") {
