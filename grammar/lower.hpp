@@ -19,6 +19,9 @@ namespace erx {
 
 using Bindings = std::map<std::string, Binding>;
 
+/// Does a shape have `...` in it?
+bool has_rest(const Syntax& dims);
+
 class Lowering {
  public:
   Lowering(const Ast& ast, const Items& items, std::vector<Diagnostic>& errors, std::vector<Diagnostic>& warnings)
@@ -132,7 +135,7 @@ class Lowering {
   std::optional<Dim> dimension(const Syntax&);
   std::optional<std::int64_t> integer(const Syntax&, const char* what);
 
-  // signature.cpp
+  // signature.cpp, unify.cpp, results.cpp
   std::optional<Type> type(const Syntax&, bool* generic = nullptr);
   void declare_dims(const Syntax& dims);
   std::optional<Shape> declared_shape(const Syntax& dims);
@@ -144,9 +147,8 @@ class Lowering {
   bool unify_dim(const Syntax& dim, std::int64_t extent, const Syntax& parameter);
   bool accepts(const Type& declared, const Binding&, const Syntax& parameter);
   void check_names(const Bindings&, const Span& at);
-  void give(const Syntax& results, const Value&, const Syntax& value);
-  void give_one(const Declared&, const Value&, const Syntax& value);
-  const Syntax* give_syntax(const Syntax& block) const;
+  void give(const Syntax& results, const Value&);
+  void give_one(const Declared&, const Value&);
 
   void error(Diagnostic d);
   Span span(const Syntax& s) const { return ast_.span(s); }

@@ -1,11 +1,9 @@
 #include "ir/print.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 #include <set>
 
-#include "ir/error.hpp"
+#include "ir/attribute_text.hpp"
 
 namespace erx {
 namespace {
@@ -27,116 +25,8 @@ bool is_operator(const Node& n) { return !n.op->symbol.empty() && n.op->symbol !
 bool is(const Node& n, std::string_view name) { return n.op->name == name; }
 bool is_sum_part(const Node& n) { return is(n, "add") || is(n, "sub") || is(n, "mul") || is(n, "matmul") || is(n, "sum"); }
 
-std::string number_text(double x) {
-  char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x).ptr;
-  return {buffer, end};
-}
-
 bool is_name(const std::string& s) {
   return std::all_of(s.begin(), s.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
-}
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
-std::string rounding_text(const Attributes& a) {
-  std::string out = a.format->name;
-  if (a.rounding.mode != Mode::rne) out += ", " + std::string(name_of(a.rounding.mode));
-  if (a.rounding.overflow != Overflow::by_format) out += ", " + std::string(name_of(a.rounding.overflow));
-  if (a.rounding.flush == Flush::yes) out += ", ftz";
-  if (a.rounding.flush == Flush::free) out += ", ftz=free";
-  return out;
-}
-
-std::string_view word_of(OrderKind k) {
-  switch (k) {
-    case OrderKind::any: return "any";
-    case OrderKind::assoc: return "assoc";
-    case OrderKind::seq: return "seq";
-    case OrderKind::rseq: return "rseq";
-    case OrderKind::pairwise: return "pairwise";
-    case OrderKind::blocked: return "blocked";
-    case OrderKind::split: return "split";
-    case OrderKind::height: return "height";
-    case OrderKind::tensor_core: return "tensor_core";
-  }
-  throw Bug("an order without a word");
-}
-
-std::string order_text(const Order& o) {
-  std::string out(word_of(o.kind));
-  auto first = [&] { return std::to_string(o.numbers.empty() ? 1 : o.numbers[0]); };
-  switch (o.kind) {
-    case OrderKind::pairwise:
-    case OrderKind::height: return out + "(" + first() + ")";
-    case OrderKind::blocked:
-      out += "(" + first();
-      if (o.inner != OrderKind::seq) out += ", inner=" + std::string(word_of(o.inner));
-      if (o.outer != OrderKind::any) out += ", outer=" + std::string(word_of(o.outer));
-      return out + ")";
-    case OrderKind::split:
-      out += "({";
-      for (std::size_t i = 0; i < o.numbers.size(); ++i) out += (i ? ", " : "") + std::to_string(o.numbers[i]);
-      out += "}";
-      if (o.store) out += ", store=" + o.store->name;
-      return out + ")";
-    case OrderKind::tensor_core:
-      return out + "(L=" + first() + ", F=" + std::to_string(o.numbers.size() > 1 ? o.numbers[1] : 1) + ")";
-    default: return out;
-  }
-}
-
-std::string accumulation_text(const Attributes& a) {
-  std::string out = a.format->name;
-  if (!(a.order == Order{})) out += ", " + order_text(a.order);
-  if (a.contraction == Contraction::always) out += ", fma=always";
-  if (a.contraction == Contraction::never) out += ", fma=never";
-  if (a.rounding.flush != Flush::no) out += ", ftz=" + std::string(name_of(a.rounding.flush).empty() ? "no" : a.rounding.flush == Flush::yes ? "yes" : "free");
-  return out;
-}
-
-std::string shape_argument(const Shape& shape) {
-  std::string out = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + shape[i].to_string();
-  return out + (shape.size() == 1 ? ",)" : ")");
-}
-
-std::string slices_text(const Attributes& a, const Shape& operand) {
-  std::string out = "[";
-  std::size_t axis = 0;
-  for (std::size_t i = 0; i < a.slices.size(); ++i) {
-    const Slice& s = a.slices[i];
-    if (i) out += ", ";
-    if (s.kind == Slice::Kind::new_axis) {
-      out += "None";
-      continue;
-    }
-    const bool known = axis < operand.size() && operand[axis].is_number();
-    const std::int64_t extent = known ? operand[axis].value() : 0;
-    ++axis;
-    if (s.kind == Slice::Kind::index) {
-      out += std::to_string(s.start);
-    } else if (s.count == -1) {
-      out += s.step == 1 ? ":" : "::" + std::to_string(s.step);
-    } else {
-      const std::int64_t stop = s.start + s.count * s.step;
-      const bool to_end = s.step > 0 ? known && stop >= extent : stop < 0;
-      if (s.count == 0) out += "0:0";
-      else {
-        // With a negative step, "up to before index 0" has no number.
-        out += std::to_string(s.start) + ":" + (s.step < 0 && to_end ? "" : std::to_string(stop));
-      }
-      if (s.step != 1) out += ":" + std::to_string(s.step);
-    }
-  }
-  return out + "]";
 }
 
 /// Where an expression stands: what binds around it, and whether a `within` around it would widen what is written here.
@@ -447,17 +337,6 @@ class Printer {
   std::vector<std::string> names_;
 };
 
-std::string one_line(const Graph& g, NodeId id) {
-  const Node& n = g[id];
-  std::string out(n.op->name);
-  if (n.attributes.format) out += "<" + n.attributes.format->name + ">";
-  if (!n.attributes.text.empty()) out += " " + n.attributes.text;
-  for (std::size_t i = 0; i < n.operands.size(); ++i) out += (i ? ", %" : " %") + std::to_string(n.operands[i]);
-  return out;
-}
-
-std::string type_text(const Node& n) { return to_string(n.type) + (n.shape.empty() ? "" : to_string(n.shape)); }
-
 }  // namespace
 
 std::string to_erx(const Graph& g) { return Printer(g).whole(); }
@@ -465,39 +344,6 @@ std::string to_erx(const Graph& g) { return Printer(g).whole(); }
 std::string expression_text(const Graph& g, NodeId id) {
   Printer printer(g);
   return is(g[id], "input") ? printer.expression(id) : printer.definition(id);
-}
-
-std::string to_list(const Graph& g) {
-  std::string out;
-  for (NodeId id = 0; id < g.size(); ++id) {
-    out += "%" + std::to_string(id) + (g[id].name.empty() ? "" : " " + g[id].name) + " = " + one_line(g, id) + " : " + type_text(g[id]);
-    if (g.has_freedom(id)) out += g[id].freedom ? "  a choice" : "  depends on a choice";
-    out += "\n";
-  }
-  for (const Result& r : g.results) out += "return " + (r.name.empty() ? "" : r.name + " = ") + "%" + std::to_string(r.node) + "\n";
-  return out;
-}
-
-std::string to_dot(const Graph& g) {
-  std::string out = "digraph " + quoted(g.name.empty() ? "erx" : g.name) + " {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n";
-  for (NodeId id = 0; id < g.size(); ++id) {
-    const Node& n = g[id];
-    std::string label = n.name.empty() ? "" : n.name + "\n";
-    label += std::string(n.op->symbol.empty() ? n.op->name : n.op->symbol);
-    if (n.attributes.format) label += "<" + n.attributes.format->name + ">";
-    if (is(n, "literal")) label = n.attributes.text;
-    label += "\n" + type_text(n);
-    std::string text = quoted(label);
-    for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos; at += 2) text.replace(at, 1, "\\n");
-    out += "  n" + std::to_string(id) + " [label=" + text + (n.freedom ? ", style=filled, fillcolor=lightyellow" : "") + "];\n";
-    for (NodeId o : n.operands) out += "  n" + std::to_string(o) + " -> n" + std::to_string(id) + ";\n";
-  }
-  for (std::size_t i = 0; i < g.results.size(); ++i) {
-    const std::string result = "result" + std::to_string(i);
-    out += "  " + result + " [shape=plaintext, label=" + quoted(g.results[i].name.empty() ? "result" : g.results[i].name) + "];\n  n" +
-           std::to_string(g.results[i].node) + " -> " + result + ";\n";
-  }
-  return out + "}\n";
 }
 
 }  // namespace erx
