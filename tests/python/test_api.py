@@ -1,5 +1,8 @@
 """The Python interface: specs, results, reports. Each verdict is asserted both ways."""
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -187,6 +190,17 @@ def test_assert_covers_fails_with_the_report():
     assert "1.5" in str(caught.value)
     with pytest.raises(TypeError):
         er.assert_covers(np.array([1.0]), np.array([1.0]))
+
+
+def test_pytest_shows_the_line_of_the_test_and_the_explanation(tmp_path):
+    (tmp_path / "test_kernel.py").write_text(
+        "import erx as er\n\n\ndef test_kernel():\n"
+        "    r = er.expr('round<bf16>(x)')(x=[1.0, 2.0])\n    er.assert_covers(r, [1.0, 2.5])\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "test_kernel.py:6: AssertionError" in done.stdout and "2.5" in done.stdout and "_result.py" not in done.stdout
 
 
 def test_options_of_a_check():

@@ -329,3 +329,24 @@ def test_the_spec_of_a_function_is_readable():
     assert str(both.spec) == "any_of(round<f16>(within<f32>(x + alpha * y)), round<f16>(x + round<f16>(y * 0.5)))"
     assert str(er.matmul(x, 3 * x).spec) == "round<f16>(within<f32>(A @ B))"
     assert str(er.gemm(x, 3 * x, 2 * x[0], alpha=0.5).spec) == "round<f16>(within<f32>(alpha * (A @ B) + C))"
+
+
+@pytest.mark.parametrize("dtype,compute", [("float32", "f32"), ("float64", "f64"), ("bfloat16", "f32"), ("float16", "f32")])
+def test_functions_mean_what_the_text_means(dtype, compute):
+    rng = np.random.default_rng(9)
+    A, B, C = tensor(rng, (4, 6), dtype), tensor(rng, (6, 3), dtype), tensor(rng, (4, 3), dtype)
+    name = er.array(0.0, dtype=dtype).dtype.kind
+    pairs = [
+        (er.matmul(A, B), f"within<{compute}>(A @ B)"),
+        (er.gemm(A, B, C, alpha=0.3, beta=0.7), f"within<{compute}>(alpha * (A @ B) + beta * C)"),
+        (er.gemm(A, B, C), f"within<{compute}>(A @ B + C)"),
+        (er.sum(A, 1), f"within<{compute}>(sum(A, axis=1))"),
+        (er.add(A, 2 * A, alpha=0.3), f"within<{compute}>(A + alpha * D)"),
+        (er.add(A, 2 * A), "A + D"),
+        (er.multiply(A, 2 * A), "A * D"),
+    ]
+    inputs = {"A": A, "B": B, "C": C, "D": 2 * A, "alpha": 0.3, "beta": 0.7}
+    for result, text in pairs:
+        e = er.expr(f"round<{name}>({text})")
+        written = e(**{k: inputs[k] for k in e.parameters})
+        assert np.array_equal(result.lo, written.lo) and np.array_equal(result.hi, written.hi), text
