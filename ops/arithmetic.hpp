@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 
+#include "ops/bulk.hpp"
 #include "ops/set_rules.hpp"
 
 namespace erx {
@@ -24,6 +25,9 @@ struct Neg {
 };
 
 struct Add {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
+    return tile_by_lanes<Add>(lanes::sum, x, out, n, a);
+  }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context) {
     const Parts a = parts(x[0]), b = parts(x[1]);
@@ -46,6 +50,9 @@ struct Add {
 };
 
 struct Sub {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
+    return tile_by_lanes<Sub>(lanes::difference, x, out, n, a);
+  }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes& attributes, Context c) {
     const std::array<Set<R>, 2> y = {x[0], Neg::of<R>(x.subspan(1, 1), attributes, c)};
@@ -54,6 +61,9 @@ struct Sub {
 };
 
 struct Mul {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
+    return tile_by_lanes<Mul>(lanes::product, x, out, n, a);
+  }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes& attributes, Context c) {
     const Parts a = parts(x[0]), b = parts(x[1]);
@@ -85,6 +95,9 @@ struct Mul {
 };
 
 struct Div {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
+    return tile_by_lanes<Div>(lanes::quotient, x, out, n, a);
+  }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Parts a = parts(x[0]), b = parts(x[1]);
@@ -137,6 +150,9 @@ struct Div {
 
 /// IEEE 754-2019 maximum: NaN wins, +0 is above -0.
 struct Maximum {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
+    return tile_by_lanes<Maximum>(lanes::larger, x, out, n, a);
+  }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context) {
     SetBuilder<R> r;
@@ -199,7 +215,11 @@ struct Mirrored {
     return Neg::of<R>(z, attributes, c);
   }
 };
-using Minimum = Mirrored<Maximum>;
+struct Minimum : Mirrored<Maximum> {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
+    return tile_by_lanes<Minimum>(lanes::smaller, x, out, n, a);
+  }
+};
 using FMin = Mirrored<FMax>;
 
 }  // namespace erx

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "ops/lanes.hpp"
 #include "ops/num/f64.hpp"
 #include "ops/op.hpp"
 
@@ -30,6 +31,16 @@ inline void write(const Tile& t, std::size_t i, const Set<F64>& s) {
   }
   t.hi_d[i] = s.hi.d;
   t.hi_u[i] = s.hi.u;
+}
+
+/// Tiles of formula F by branch-free loops, the hard elements by the formula.
+template <class F>
+bool tile_by_lanes(const lanes::Loops& loops, std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& attributes) {
+  return lanes::run(loops, x, out, n, [&](std::size_t i) {
+    std::array<Set<F64>, 2> operands;
+    for (std::size_t k = 0; k < x.size(); ++k) operands[k] = read(x[k], i);
+    write(out, i, F::template of<F64>(std::span<const Set<F64>>(operands).first(x.size()), attributes, Context{}));
+  });
 }
 
 /// A formula with a whole-tile path says so: `static bool tile(operands, out, n, attributes)`, false if it does not apply.

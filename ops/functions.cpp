@@ -95,6 +95,9 @@ struct Logarithm {
 };
 
 struct Sqrt {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
+    return tile_by_lanes<Sqrt>(lanes::root, x, out, n, a);
+  }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];

@@ -403,7 +403,6 @@ F64 F64::literal(std::string_view text, Context) {
   const Big x = Big::literal(text, {128});  // rounded outward twice in the same direction: rounded once
   return {lower(x), upper(x)};
 }
-F64 rsqrt_of(const F64& a) { return monotone(a, false, mpfr_rec_sqrt); }
 F64 exp_of(const F64& a) { return increasing(a, mpfr_exp); }
 F64 exp2_of(const F64& a) { return increasing(a, mpfr_exp2); }
 F64 expm1_of(const F64& a) { return increasing(a, mpfr_expm1); }

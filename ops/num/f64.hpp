@@ -160,7 +160,11 @@ inline F64 ceil_of(const F64& a) { return {std::ceil(a.d), std::ceil(a.u)}; }
 inline F64 trunc_of(const F64& a) { return {std::trunc(a.d), std::trunc(a.u)}; }
 inline F64 rint_of(const F64& a) { return {std::nearbyint(a.d), std::nearbyint(a.u)}; }
 
-F64 rsqrt_of(const F64&);
+/// Two roundings: a few units wide.
+inline F64 rsqrt_of(const F64& a) {
+  const F64 top = f64::root(a.d), bottom = f64::is_point(a) ? top : f64::root(a.u);  // near 0 the bound is missing
+  return {bottom.u > 0 ? f64::quotient(1, bottom.u).d : 0, top.d > 0 ? f64::quotient(1, top.d).u : f64::infinity};
+}
 F64 exp_of(const F64&);
 F64 exp2_of(const F64&);
 F64 expm1_of(const F64&);

@@ -113,8 +113,8 @@ TEST_CASE("op rows: functions hold MPFR at 300 bits, and tiers nest") {
       const Set<F64> s = op->map.f64(f, {}, {});
       REQUIRE(s.has_reals());
       check(s.lo.d, s.lo.u);
-      const double gap = s.lo.u - s.lo.d;  // two units at most
-      CHECK((gap <= 0x1p-1073 || gap <= std::fabs(s.lo.u) * 0x1p-51 || s.lo.u == inf));
+      const double gap = s.lo.u - s.lo.d;  // a few units at most
+      CHECK((gap <= 0x1p-1073 || gap <= std::fabs(s.lo.u) * (op->name == "sqrt" ? 0x1p-52 : 0x1p-49) || s.lo.u == inf));
       for (int precision : {128, 256}) {
         const std::vector<Set<Big>> b = {point_as<Big>(x, {precision})};
         const Set<Big> t = op->map.big(b, {}, {precision});

@@ -1,0 +1,45 @@
+// Whole tiles of + - * / sqrt, max and min in branch-free loops. Ordinary elements are done here, bit for bit as the formula does;
+// an element with a special value, that may be 0, or whose residual could under- or overflow is left to the formula (`hard`).
+//   if (lanes::run(lanes::sum, x, out, n, [&](std::size_t i) { ... })) return true;
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "ops/num/set.hpp"
+#include "ops/tile.hpp"
+
+namespace erx::lanes {
+
+/// The enclosures of one end of up to two operands, and of the result; bad[i] is set where the loop cannot tell.
+struct Ends {
+  const double *a_d, *a_u, *b_d, *b_u;
+  double *d, *u;
+  std::uint64_t* bad;
+  std::size_t n;
+};
+using Loop = void (*)(const Ends&);
+
+/// A loop of one operation, by whether the operands are exact (a_d is a_u).
+struct Loops {
+  Loop exact, left_exact, right_exact, open;
+  bool negate_second = false;
+  bool monotone = true;  // in both ends: those of the result come from those of the operands
+  bool divides = false;
+};
+extern const Loops sum, difference, product, quotient, root, larger, smaller;
+
+/// returns: false if the tiles are not of a kind that a loop handles; then nothing is written.
+bool loop(const Loops&, std::span<const Tile> x, const Tile& out, std::size_t n, std::uint64_t* hard);
+
+template <class Formula>
+bool run(const Loops& loops, std::span<const Tile> x, const Tile& out, std::size_t n, Formula formula) {
+  std::array<std::uint64_t, tile_size> hard;
+  if (!loop(loops, x, out, n, hard.data())) return false;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (hard[i]) [[unlikely]] formula(i);
+  }
+  return true;
+}
+
+}  // namespace erx::lanes
