@@ -127,16 +127,19 @@ std::shared_ptr<const Graph> Spec::lower(const std::map<std::string, Binding>& i
   return std::make_shared<const Graph>(std::move(lowering.graph));
 }
 
-std::string Spec::canonical_text() const {
+std::shared_ptr<const Graph> Spec::checked_graph() const {
   std::vector<Diagnostic> errors, warnings;
   const Items items = collect_items(*ast, errors);
   const Syntax& syntax = ast->items[item];
-  if (syntax.is(Form::spec)) {
-    Lowering lowering(*ast, items, errors, warnings);
-    lowering.keep_defaults = true;
-    lowering.spec(syntax, nullptr);
-    if (lowering.is_complete && errors.empty()) return to_erx(lowering.graph);
-  }
+  if (!syntax.is(Form::spec)) return nullptr;
+  Lowering lowering(*ast, items, errors, warnings);
+  lowering.keep_defaults = true;
+  lowering.spec(syntax, nullptr);
+  return lowering.is_complete && errors.empty() ? std::make_shared<const Graph>(std::move(lowering.graph)) : nullptr;
+}
+
+std::string Spec::canonical_text() const {
+  if (const auto graph = checked_graph()) return to_erx(*graph);
   return format_source(Source{ast->source->name, std::string(span.text()) + "\n"});
 }
 

@@ -70,6 +70,9 @@ class Spec {
   /// errors: Error for a missing or extra input (with "did you mean"), a type that does not fit, shapes that do not unify.
   std::shared_ptr<const Graph> lower(const std::map<std::string, Binding>& inputs) const;
 
+  /// The graph with names for dimensions, as it was checked; nullptr where that takes the types of a call (a bare expression, a generic spec).
+  std::shared_ptr<const Graph> checked_graph() const;
+
   /// The graph with named dimensions (`erx graph`); for a bare expression the inputs are untyped and shapes unknown, so only text is kept.
   std::string canonical_text() const;
 

@@ -337,8 +337,14 @@ def test_fmt(here):
 def test_graph(here):
     text = verdict(erx("graph", "gemm.erx", cwd=here), 0, "acc<f32>(A @ B)").stdout
     assert verdict(erx("graph", "-", cwd=here, stdin=text), 0).stdout == text
-    dot = verdict(erx("graph", "gemm.erx", "--dot", "--in", *INPUTS, cwd=here), 0).stdout
-    assert dot.startswith("digraph") and dot.rstrip().endswith("}")
+    for inputs in [], ["--in", *INPUTS]:
+        dot = verdict(erx("graph", "gemm.erx", "--dot", *inputs, cwd=here), 0).stdout
+        assert dot.startswith("digraph") and dot.rstrip().endswith("}")
+    verdict(erx("graph", "gemm.erx", "--in", *INPUTS, cwd=here), 0, "bf16[2, 2]")
+    expression = "round<bf16>(alpha*A) @ B + C"
+    assert verdict(erx("graph", "-", cwd=here, stdin=expression), 0).stdout == "round<bf16>(alpha * A) @ B + C\n"
+    verdict(erx("graph", "-", "--dot", cwd=here, stdin=expression), 2, "--in")
+    verdict(erx("graph", "-", "--dot", "--in", *INPUTS, "alpha=1", cwd=here, stdin=expression), 0, "digraph")
 
 
 def test_tables_and_version():
