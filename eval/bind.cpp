@@ -117,9 +117,8 @@ std::optional<Misfit> wide_misfit(const Tensor& t, const Type& declared) {
 
 std::optional<Misfit> misfit(const Tensor& t, const Type& declared) {
   if (declared.is_boolean() != t.type.is_boolean()) {
-    const std::string have = to_string(t.type);
-    return Misfit{-1, t.type.is_boolean() ? "holds booleans (write where(.., 1, 0) to make numbers of them)"
-                                          : "holds numbers of type " + have + ", not booleans"};
+    if (t.extents.empty()) return Misfit{-1, t.type.is_boolean() ? "is a boolean, not a number" : "is a number, not a boolean"};
+    return Misfit{-1, t.type.is_boolean() ? "holds booleans, not numbers" : "holds numbers (" + to_string(t.type) + "), not booleans"};
   }
   if (declared.is_boolean() || declared.is_real()) return {};
   if (t.storage == Storage::rational) return rational_misfit(t, declared);
@@ -146,7 +145,7 @@ void require_representable(const Tensor& t, const Type& declared, std::string_vi
   if (!wrong) return;
   const std::string type = to_string(declared);
   const std::string place = wrong->flat < 0 ? "it" : std::string(name) + index_text(unravel(wrong->flat, t.extents));
-  Diagnostic d{{}, "input '" + std::string(name) + "' is declared " + type + ", but " + place + " " + wrong->what, ""};
+  Diagnostic d{{}, "input `" + std::string(name) + "` is declared " + type + ", but " + place + " " + wrong->what, ""};
   if (declared.is_floating() && wrong->flat >= 0)
     d.notes.push_back({{}, "an input is never rounded silently: store it as " + type + " first, or declare a wider type and write round<" +
                                type + ">(" + std::string(name) + ") where it is rounded"});

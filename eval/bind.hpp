@@ -1,6 +1,6 @@
 // What may be bound to an input: an argument must be exactly representable in the declared type; nothing is ever rounded silently.
 //   require_representable(t, Type::of(*find_format("bf16")), "A");
-//   Error: input 'A' is declared bf16, but A[0, 1] is 4.01, which is no bf16 value (the nearest is 4)
+//   Error: input `A` is declared bf16, but A[0, 1] is 4.01, which is no bf16 value (the nearest is 4)
 #pragma once
 #include <optional>
 #include <string>

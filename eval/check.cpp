@@ -1,6 +1,7 @@
 #include "eval/check.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 
@@ -71,7 +72,47 @@ bool is_covered(const SetTensor& t, std::size_t i, double v, bool signed_zero, c
   return false;
 }
 
-double count_members(const SetTensor& t, std::size_t i, const std::optional<Format>& counted) {
+/// count_values for ends that are values of the format, by bits.
+class MemberCounter {
+ public:
+  explicit MemberCounter(const std::optional<Format>& format) : format_(format) {
+    if (!format) return;
+    const Format& f = *format;
+    by_bits_ = f.has_sign && f.has_subnormals && f.has_zero && f.emin() - f.fraction_bits >= -1000;
+    if (!by_bits_) return;
+    normal_ = f.min_normal();
+    per_step_ = 1 / f.min_positive();
+    shift_ = 52 - f.fraction_bits;
+    first_ = (std::int64_t{1023 + f.emin() - 1}) << f.fraction_bits;
+  }
+
+  double operator()(double lo, double hi) const {
+    if (!format_) return std::floor(hi) - std::ceil(lo) + 1;
+    if (!by_bits_ || !is_value(lo) || !is_value(hi)) return count_values(*format_, lo, hi);
+    return static_cast<double>(rank(hi) - rank(lo) + 1);
+  }
+
+ private:
+  std::optional<Format> format_;
+  bool by_bits_ = false;
+  double normal_ = 0, per_step_ = 0;
+  int shift_ = 0;
+  std::int64_t first_ = 0;
+
+  bool is_value(double x) const {
+    const double a = std::fabs(x);
+    if (a < normal_) return a * per_step_ == std::floor(a * per_step_);
+    return (std::bit_cast<std::uint64_t>(x) & ((std::uint64_t{1} << shift_) - 1)) == 0;
+  }
+  std::int64_t rank(double x) const {
+    const double a = std::fabs(x);
+    const std::int64_t r = a < normal_ ? static_cast<std::int64_t>(a * per_step_)
+                                       : static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(a) >> shift_) - first_;
+    return x < 0 ? -r : r;
+  }
+};
+
+double count_members(const SetTensor& t, std::size_t i, const MemberCounter& counted) {
   double count = 0;
   std::uint8_t special = 0;
   for (const Plane& p : t.planes) {
@@ -79,7 +120,7 @@ double count_members(const SetTensor& t, std::size_t i, const std::optional<Form
     special |= f;
     if (f & no_reals) continue;
     const double lo = p.lo()[i], hi = p.hi()[i];
-    count += lo == hi ? 1 : counted ? count_values(*counted, lo, hi) : std::floor(hi) - std::ceil(lo) + 1;
+    count += lo == hi ? 1 : counted(lo, hi);
   }
   return count + ((special & has_nan) != 0) + ((special & has_pinf) != 0) + ((special & has_ninf) != 0);
 }
@@ -164,6 +205,7 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
   if (covered) covered->assign(static_cast<std::size_t>(n), true);
 
   // Blocks are gathered in order, so the report does not depend on the number of threads.
+  const MemberCounter counter(how.counted);
   constexpr std::int64_t block = 1 << 14;
   struct Part {
     std::vector<std::int64_t> outside;
@@ -180,7 +222,7 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
       const std::size_t e = static_cast<std::size_t>(first + i);
       if (!mask.empty() && !mask[e]) continue;
       ++part.checked;
-      part.members += count_members(set, e, how.counted);
+      part.members += count_members(set, e, counter);
       if (!is_covered(set, e, values[static_cast<std::size_t>(i)], options.signed_zero, how.members)) part.outside.push_back(first + i);
     }
   });

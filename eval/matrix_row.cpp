@@ -1,7 +1,10 @@
 #include "eval/matrix_row.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "ops/clones.hpp"
 
 namespace erx {
 namespace {
@@ -12,6 +15,86 @@ const Format& any_format(const SumRule& rule) {
 }
 
 using bulk::select;
+
+/// What the loop below needs, in registers.
+struct RowConstants {
+  double max_finite, eta, least_grid, significands;
+  ClosedBound exact, inexact;
+  std::uint64_t fits, sign_of_zero_with_exact_products;
+};
+
+constexpr std::uint64_t is_hard = 256, either_zero = has_pzero | has_nzero;
+
+std::uint64_t mask(bool condition) { return -static_cast<std::uint64_t>(condition); }
+
+template <bool rounds, bool with_other>
+[[gnu::always_inline]] inline void enclose(const MatrixRow& row, const RowConstants& constants, std::size_t first, std::size_t n, double* lo_d, double* lo_u,
+                                           double* hi_d, double* hi_u, std::uint64_t* code) {
+  const MatrixRow r = row;  // copies: the loop may keep them in registers
+  const RowConstants k = constants;
+  constexpr double slack = 0x1p-51;  // of a few roundings to nearest, relative to what they touch
+  const double sign = r.negative ? -1 : 1;
+  const double *centre = r.centre + first, *magnitude = (rounds ? r.magnitude : r.centre) + first, *norms = r.norm + first, *grids = r.grid + first;
+  const double *other = r.other + first, *other_magnitude = r.other_magnitude + first, *other_grid = r.other_grid + first;
+#pragma GCC ivdep
+  for (std::size_t j = 0; j < n; ++j) {
+    const double norm = r.row_norm * norms[j], product_grid = r.row_grid * grids[j];
+    const bool certified = (norm <= 0x1p53 * (1 - 0x1p-52) * product_grid) & (product_grid >= 0x1p-1000) & (product_grid <= 0x1p900);
+    const double d = select(certified, 0.0, norm * r.relative + r.absolute);
+    const double p_error = select(certified, 0.0, norm * r.magnitude_relative + r.magnitude_absolute);
+    const double product = sign * centre[j], product_magnitude = bulk::magnitude(magnitude[j]);
+    double s = product, p = product_magnitude, grid = product_grid, lost = 0;
+    if constexpr (with_other) {
+      s = product + other[j];
+      p = product_magnitude + other_magnitude[j];
+      grid = select(other_grid[j] < product_grid, other_grid[j], product_grid);
+      lost = bulk::magnitude(f64::sum_residual(product, other[j], s)) + bulk::magnitude(f64::sum_residual(product_magnitude, other_magnitude[j], p));
+    }
+    const double size = bulk::magnitude(s);
+    const double s_slack = select(certified, 0.0, (size + d) * slack), p_slack = select(certified, 0.0, (p + p_error) * slack);
+    const double s_d = s - d - s_slack, s_u = s + d + s_slack;
+    if constexpr (!rounds) {
+      lo_d[j] = hi_d[j] = s_d;
+      lo_u[j] = hi_u[j] = s_u;
+      code[j] = (mask((s_d <= 0) & (s_u >= 0)) & has_pzero) | (mask((lost != 0) | !(norm < std::numeric_limits<double>::infinity())) & is_hard);
+      continue;
+    }
+    const double p_d = p - p_error - p_slack, p_u = p + p_error + p_slack;
+
+    // Grid rule: (P + |s|)/2 <= 2^p grid.
+    const double limit = grid * k.significands;
+    const bool has_grid = grid >= k.least_grid;
+    const bool on_grid = has_grid & (0.5 * (p_u + size + d) <= limit * (1 - slack));
+    const bool at_edge = has_grid & !on_grid & (0.5 * (p_d + size - d) <= limit * (1 + slack));
+
+    const std::uint64_t products_exact = k.fits & mask(grid >= k.eta);
+    const double relative = select(products_exact, k.exact.relative, k.inexact.relative);
+    const double absolute = select(products_exact, k.exact.absolute, k.inexact.absolute);
+    const double e_d = select(on_grid, 0.0, (relative * p_d + absolute) * (1 - slack));
+    const double e_u = select(on_grid, 0.0, (relative * p_u + absolute) * (1 + slack));
+    const double t = select(on_grid, 0.0, (size + d + e_u) * slack);
+    const double a = s_d - e_u - t, b = s_u + e_u + t;
+    lo_d[j] = a;
+    lo_u[j] = s_u - e_d + t;
+    hi_d[j] = s_d + e_d - t;
+    hi_u[j] = b;
+    const std::uint64_t zeros = has_pzero | (~mask(on_grid) & ((products_exact & k.sign_of_zero_with_exact_products) | (~products_exact & either_zero)));
+    const bool overflow = !(p_u + e_u <= k.max_finite * (1 - slack));
+    const bool hard = (lost != 0) | !(norm < std::numeric_limits<double>::infinity()) | overflow | at_edge | (on_grid & !certified);
+    code[j] = (mask((a <= 0) & (b >= 0)) & zeros) | (mask(hard) & is_hard);
+  }
+}
+
+#define ERX_ENCLOSE(name, rounds, with_other)                                                                                                \
+  ERX_VECTOR_CLONES void name(const MatrixRow& r, const RowConstants& k, std::size_t first, std::size_t n, double* lo_d, double* lo_u, \
+                              double* hi_d, double* hi_u, std::uint64_t* code) {                                                               \
+    enclose<rounds, with_other>(r, k, first, n, lo_d, lo_u, hi_d, hi_u, code);                                                                \
+  }
+ERX_ENCLOSE(enclose_exact, false, false)
+ERX_ENCLOSE(enclose_exact_other, false, true)
+ERX_ENCLOSE(enclose_rounded, true, false)
+ERX_ENCLOSE(enclose_rounded_other, true, true)
+#undef ERX_ENCLOSE
 
 }  // namespace
 
@@ -25,65 +108,26 @@ MatrixRowRule::MatrixRowRule(const SumRule& rule, std::int64_t leaves)
       up_(any_format(rule), {Mode::rtp, Overflow::sat, Flush::no}),
       down_(any_format(rule), {Mode::rtn, Overflow::sat, Flush::no}) {}
 
-template <bool with_other>
-void MatrixRowRule::fill(const MatrixRow& r, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags,
+void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags,
                                std::uint8_t* hard) const {
-  constexpr double slack = 0x1p-51;  // of a few roundings to nearest, relative to what they touch
-  const double max_finite = any_format(rule_).max_finite();
-  const bool rounds = rule_.rounds, fit = rule_.products_fit;
-  constexpr std::uint8_t either_zero = has_pzero | has_nzero, plus_zero = has_pzero;
-  const std::uint8_t inexact_zero = rule_.within || rule_.flush != Flush::no ? either_zero : plus_zero;
-  const ClosedBound exact = exact_, inexact = inexact_;
-  const double eta = eta_, least_grid = least_grid_, significands = significands_;
-  const double* const magnitude = rounds ? r.magnitude : r.centre;
-  for (std::size_t j = 0; j < r.columns; ++j) {
-    const double norm = r.row_norm * r.norm[j], product_grid = r.row_grid * r.grid[j];
-    const bool certified = norm <= 0x1p53 * (1 - 0x1p-52) * product_grid && product_grid >= 0x1p-1000 && product_grid <= 0x1p900;
-    const double d = select(certified, 0.0, norm * r.relative + r.absolute);
-    const double p_error = select(certified, 0.0, norm * r.magnitude_relative + r.magnitude_absolute);
-    const double product = r.negative ? -r.centre[j] : r.centre[j], product_magnitude = bulk::magnitude(magnitude[j]);
-    double s = product, p = product_magnitude, grid = product_grid, lost = 0;
-    if constexpr (with_other) {
-      s = product + r.other[j];
-      p = product_magnitude + r.other_magnitude[j];
-      grid = r.other_grid[j] < product_grid ? r.other_grid[j] : product_grid;
-      lost = bulk::magnitude(f64::sum_residual(product, r.other[j], s)) + bulk::magnitude(f64::sum_residual(product_magnitude, r.other_magnitude[j], p));
+  const RowConstants k{any_format(rule_).max_finite(), eta_, least_grid_, significands_, exact_, inexact_, mask(rule_.products_fit),
+                       rule_.within || rule_.flush != Flush::no ? either_zero : std::uint64_t{has_pzero}};
+  const auto kernel = rule_.rounds ? (r.other ? enclose_rounded_other : enclose_rounded) : (r.other ? enclose_exact_other : enclose_exact);
+  constexpr std::size_t block = 256;
+  std::uint64_t code[block];
+  for (std::size_t first = 0; first < r.columns; first += block) {
+    const std::size_t n = std::min(block, r.columns - first);
+    kernel(r, k, first, n, lo_d + first, lo_u + first, hi_d + first, hi_u + first, code);
+    for (std::size_t j = 0; j < n; ++j) {
+      flags[first + j] = static_cast<std::uint8_t>(code[j]);
+      hard[first + j] = static_cast<std::uint8_t>(code[j] >> 8);
     }
-    const double s_slack = select(certified, 0.0, (bulk::magnitude(s) + d) * slack), p_slack = select(certified, 0.0, (p + p_error) * slack);
-    const double s_d = s - d - s_slack, s_u = s + d + s_slack, p_d = p - p_error - p_slack, p_u = p + p_error + p_slack;
-
-    // Grid rule: (P + |s|)/2 <= 2^p grid.
-    const double reach = 0.5 * (p_u + bulk::magnitude(s) + d), limit = grid * significands;
-    const bool on_grid = grid >= least_grid && reach <= limit * (1 - slack);
-    const bool at_edge = grid >= least_grid && !on_grid && 0.5 * (p_d + bulk::magnitude(s) - d) <= limit * (1 + slack);
-    const bool is_exact = !rounds || on_grid;
-
-    const bool products_exact = fit && grid >= eta;
-    const double relative = select(products_exact, exact.relative, inexact.relative);
-    const double absolute = select(products_exact, exact.absolute, inexact.absolute);
-    const double e_d = select(is_exact, 0.0, (relative * p_d + absolute) * (1 - slack));
-    const double e_u = select(is_exact, 0.0, (relative * p_u + absolute) * (1 + slack));
-    const double t = select(is_exact, 0.0, (bulk::magnitude(s) + d + e_u) * slack);
-    lo_d[j] = s_d - e_u - t;
-    lo_u[j] = s_u - e_d + t;
-    hi_d[j] = s_d + e_d - t;
-    hi_u[j] = s_u + e_u + t;
-    const bool zero = lo_d[j] <= 0 && hi_u[j] >= 0;
-    flags[j] = zero ? (is_exact ? plus_zero : products_exact ? inexact_zero : either_zero) : std::uint8_t{0};
-    const bool overflow = rounds && !(p_u + e_u <= max_finite * (1 - slack));
-    hard[j] = lost != 0 || !(norm < std::numeric_limits<double>::infinity()) || overflow || (rounds && at_edge) || (rounds && on_grid && !certified);
   }
-  if (!rounds || rule_.within) return;
+  if (!rule_.rounds || rule_.within) return;
   up_(lo_d, lo_d, r.columns);
   up_(lo_u, lo_u, r.columns);
   down_(hi_d, hi_d, r.columns);
   down_(hi_u, hi_u, r.columns);
-}
-
-void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags,
-                               std::uint8_t* hard) const {
-  if (r.other) fill<true>(r, lo_d, lo_u, hi_d, hi_u, flags, hard);
-  else fill<false>(r, lo_d, lo_u, hi_d, hi_u, flags, hard);
 }
 
 }  // namespace erx

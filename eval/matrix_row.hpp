@@ -34,8 +34,6 @@ class MatrixRowRule {
   void operator()(const MatrixRow& row, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags, std::uint8_t* hard) const;
 
  private:
-  template <bool with_other>
-  void fill(const MatrixRow& row, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags, std::uint8_t* hard) const;
   SumRule rule_;
   ClosedBound exact_, inexact_;  // with exact and with inexact products
   double eta_, least_grid_, significands_;

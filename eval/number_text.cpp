@@ -1,17 +1,6 @@
 #include "eval/number_text.hpp"
 
-#include <charconv>
-#include <cmath>
-
 namespace erx {
-
-std::string number_text(double x) {
-  if (std::isnan(x)) return "nan";
-  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
-  char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, x);
-  return std::string(buffer, end);
-}
 
 Extents unravel(std::int64_t flat, const Extents& extents) {
   Extents index(extents.size());

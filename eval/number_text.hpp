@@ -4,11 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "ir/attribute_text.hpp"
 #include "ir/shape.hpp"
 
 namespace erx {
-
-std::string number_text(double);
 
 /// The index of an element counted in C order, and an index as text; "" for the only element of a 0-d tensor.
 Extents unravel(std::int64_t flat, const Extents&);

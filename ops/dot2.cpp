@@ -2,12 +2,8 @@
 
 #include <cmath>
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ERX_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define ERX_VECTOR_CLONES
-#endif
+#include "ops/clones.hpp"
+
 
 namespace erx {
 
