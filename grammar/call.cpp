@@ -287,12 +287,18 @@ Value Lowering::user_function(const Syntax& fn, const Syntax& s, const Manner& m
 }
 
 void Lowering::check(const Syntax& item) {
+  const Op* row = find_op(item.text);
+  const bool taken = item.is(Form::format_item) ? find_type(item.text).has_value() : specials().count(item.text) || (row && is_callable(*row));
+  if (taken) {
+    const auto begin = static_cast<std::uint32_t>(span(item).text().find(item.text, 2)) + item.begin;
+    error({{ast_.source, begin, begin + static_cast<std::uint32_t>(item.text.size())}, "`" + item.text + "` is part of the language already", "choose another name"});
+  }
   if (item.is(Form::format_item)) {
     Syntax word{Form::name, item.text, {}, item.begin, item.end};
     format(word);
     return;
   }
-  generics(item[0], nullptr);
+  generics(item[0]);
   std::set<std::string> seen;
   for (const Syntax& p : item[1].children) {
     if (!seen.insert(p.text).second) error({span(p), "`" + p.text + "` is declared twice", ""});

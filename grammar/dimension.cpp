@@ -4,6 +4,14 @@
 
 namespace erx {
 
+/// The number that a declared dimension has in this call.
+std::optional<Dim> Lowering::size_of(const Syntax& s) {
+  auto size = sizes_.find(s.text);
+  if (size != sizes_.end()) return Dim(size->second.value);
+  error(Diagnostic{span(s), "no input tells the dimension `" + s.text + "`", ""}.note(dims_.at(s.text), "declared here"));
+  return {};
+}
+
 std::optional<Dim> Lowering::dimension(const Syntax& s) {
   switch (s.form) {
     case Form::number:
@@ -19,8 +27,7 @@ std::optional<Dim> Lowering::dimension(const Syntax& s) {
       }
       if (dims_.count(s.text)) {
         if (!concrete_) return Dim(s.text);
-        auto size = sizes_.find(s.text);
-        return size == sizes_.end() ? std::nullopt : std::optional(Dim(size->second.value));
+        return size_of(s);
       }
       Value v = name(s, Manner{});  // an input of a bare expression, or an unknown name
       return v.dim;

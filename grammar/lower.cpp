@@ -15,6 +15,14 @@ void Lowering::error(Diagnostic d) {
   errors_.push_back(std::move(d));
 }
 
+void Lowering::place(const Error& e, const Span& at) {
+  is_complete = false;
+  for (Diagnostic d : e.diagnostics) {
+    if (!d.span) d.span = at;
+    error(std::move(d));
+  }
+}
+
 const Lowering::Name* Lowering::find(const std::string& name) const {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
     auto found = scope->find(name);
@@ -136,8 +144,8 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
   }
   if (dims_.count(s.text)) {
     if (!concrete_) return of_dim(Dim(s.text), at);
-    auto size = sizes_.find(s.text);
-    return size == sizes_.end() ? Value::unknown(at) : of_dim(Dim(size->second.value), at);
+    auto size = size_of(s);
+    return size ? of_dim(*size, at) : Value::unknown(at);
   }
   if (s.text == "nan" || s.text == "inf") return literal(s.text, at);
   if (s.text == "true" || s.text == "false") return truth(s.text == "true", at);

@@ -133,13 +133,14 @@ class Lowering {
 
   // dimension.cpp: whole numbers and formulas of dimensions
   std::optional<Dim> dimension(const Syntax&);
+  std::optional<Dim> size_of(const Syntax& name);
   std::optional<std::int64_t> integer(const Syntax&, const char* what);
 
   // signature.cpp, unify.cpp, results.cpp
   std::optional<Type> type(const Syntax&, bool* generic = nullptr);
   void declare_dims(const Syntax& dims);
   std::optional<Shape> declared_shape(const Syntax& dims);
-  void generics(const Syntax&, const Bindings*);
+  void generics(const Syntax&);
   void inputs(const Syntax& parameters, const Bindings*);
   void input(const Syntax& parameter, const Binding*);
   void default_input(const Syntax& parameter);
@@ -151,6 +152,7 @@ class Lowering {
   void give_one(const Declared&, const Value&);
 
   void error(Diagnostic d);
+  void place(const Error&, const Span& at);  // reports mistakes that came without a place
   Span span(const Syntax& s) const { return ast_.span(s); }
   std::string unique(const std::string& name);
 

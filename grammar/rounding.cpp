@@ -178,7 +178,12 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
       break;
     }
     has_error = has_error || st.is(Form::error);
-    has_given = statement(st, mode, &given);
+    try {
+      has_given = statement(st, mode, &given);
+    } catch (const Error& e) {  // from a part that knows no places: a dimension beyond 64 bits
+      place(e, span(st));
+      has_error = true;
+    }
   }
   if (!has_given && !has_error) {
     const Span end{ast_.source, s.end > 0 ? s.end - 1 : 0, s.end};

@@ -80,6 +80,7 @@ std::vector<Token> tokens_of(std::string_view t) {
     tokens.push_back({kind, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end)});
     i = end;
   };
+  if (t.substr(0, 3) == "\xEF\xBB\xBF") i = 3;  // a byte order mark
   while (i < n) {
     const char c = t[i];
     if (c == '\n') {
@@ -114,6 +115,7 @@ class Scanner {
 
   Scan run() {
     scan_.text = source_->text;
+    if (scan_.text.substr(0, 3) == "\xEF\xBB\xBF") scan_.text.replace(0, 3, "   ");
     for (char& c : scan_.text) {
       if (c == '\f' || c == '\v' || c == '\r' || c == '\0') c = ' ';
     }

@@ -1,10 +1,17 @@
 // Signatures: what a spec takes, its defaults, and the two ways to lower: with names for dimensions, or for one call.
 #include <algorithm>
+#include <cmath>
 
 #include "grammar/lower.hpp"
 #include "grammar/words.hpp"
 
 namespace erx {
+namespace {
+
+/// A number as a whole one; beyond 2^53 no dimension lies.
+std::int64_t whole(double x) { return std::abs(x) <= 0x1p53 ? static_cast<std::int64_t>(x) : 0; }
+
+}  // namespace
 bool has_rest(const Syntax& dims) {
   return std::any_of(dims.children.begin(), dims.children.end(), [](const Syntax& d) { return d.is(Form::rest); });
 }
@@ -61,7 +68,7 @@ std::optional<Shape> Lowering::declared_shape(const Syntax& dims) {
   return known ? std::optional(shape) : std::nullopt;
 }
 
-void Lowering::generics(const Syntax& s, const Bindings*) {
+void Lowering::generics(const Syntax& s) {
   for (const Syntax& g : s.children) {
     const Span at = span(g);
     if (formats_.count(g.text)) {
@@ -100,7 +107,7 @@ void Lowering::input(const Syntax& p, const Binding* bound) {
     taken_.insert(p.text);
     if (declared->is_integer() && shape->empty()) {
       if (!bound) v.dim = Dim(p.text);
-      else if (bound->value && *bound->value == static_cast<double>(static_cast<std::int64_t>(*bound->value))) v.dim = Dim(static_cast<std::int64_t>(*bound->value));
+      else if (bound->value && *bound->value == static_cast<double>(whole(*bound->value))) v.dim = Dim(whole(*bound->value));
     }
   } else {
     is_complete = false;
@@ -231,8 +238,13 @@ void Lowering::spec(const Syntax& item, const Bindings* bindings) {
   concrete_ = bindings != nullptr;
   graph.name = item.text;
   const std::size_t before = errors_.size();
-  generics(item[0], bindings);
-  inputs(item[1], bindings);
+  generics(item[0]);
+  try {
+    inputs(item[1], bindings);
+  } catch (const Error& e) {
+    place(e, span(item[1]));
+    return;
+  }
   if (bindings && errors_.size() > before) return;  // a wrong call: nothing of the body would be news
   for (const Syntax& g : item[0].children) {
     if (bindings && !formats_[g.text] && !g[1].is(Form::nothing)) formats_[g.text] = format(g[1]);
@@ -249,7 +261,11 @@ void Lowering::spec(const Syntax& item, const Bindings* bindings) {
         error({span(dim), "`..." + dim.text + "` is in no input", ""});
       }
     }
-    d.shape = declared_shape(dims);
+    try {
+      d.shape = declared_shape(dims);
+    } catch (const Error& e) {
+      place(e, span(dims));
+    }
     results.push_back(std::move(d));
   }
   const Value v = block(item[3], Manner{});
@@ -274,7 +290,7 @@ void Lowering::bare(const Syntax& item, const Bindings* bindings) {
       Value v;
       v.at = p.span;
       v.node = build_input(graph, p.name, b.type, shape_of(b.extents), number, p.span);
-      if (b.type.is_integer() && b.extents.empty() && b.value) v.dim = Dim(static_cast<std::int64_t>(*b.value));
+      if (b.type.is_integer() && b.extents.empty() && b.value) v.dim = Dim(whole(*b.value));
       taken_.insert(p.name);
       scopes_.front()[p.name] = {v, p.span};
     }

@@ -105,10 +105,7 @@ std::optional<Format> Lowering::float_format(const Syntax& head) {
   try {
     return make_format(p);
   } catch (const Error& e) {
-    for (Diagnostic d : e.diagnostics) {
-      if (!d.span) d.span = span(head);
-      error(std::move(d));
-    }
+    place(e, span(head));
     return {};
   }
 }

@@ -211,3 +211,13 @@ TEST_CASE("parsing: traps of the grammar") {
   CHECK(means("a - b - c") == "a - b - c");
   CHECK(means("a - (b - c)") == "a - (b - c)");
 }
+
+TEST_CASE("names: what the language has is not defined again") {
+  CHECK(mistakes("fn exp(x) = x\nspec f(x: f32) -> f32 { return x }") != "");
+  CHECK(mistakes("fn mean(x) = x\nspec f(x: f32) -> f32 { return x }") != "");
+  CHECK(mistakes("format bf16 = float<e=8, m=6>\nspec f(x: f32) -> f32 { return x }") != "");
+  CHECK(mistakes("fn f(x) = y\nspec g(x: f32) -> f32 { return x }") != "");  // mistakes in what nothing uses are told
+  CHECK(mistakes("\xEF\xBB\xBFspec g(x: f32) -> f32 { return x }") == "");
+  CHECK(mistakes("spec g(x: f32[N], b: f32[P] = 0) -> f32[N] { return x }", {"x=f32[3]"}).find("no input tells the dimension `P`") != std::string::npos);
+  CHECK(mistakes("spec g(x: f32[N]) -> f32[Q] { return x }").find("unknown name `Q`") != std::string::npos);
+}
