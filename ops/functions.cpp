@@ -31,6 +31,11 @@ void at_infinity(SetBuilder<R>& r, bool possible, double value, Context c) {
 /// Increasing on all reals.
 template <class F>
 struct Increasing {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a)
+    requires requires { F::loops; }
+  {
+    return tile_by_lanes<Increasing>(F::loops, x, out, n, a);
+  }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -71,6 +76,11 @@ struct Domain {
 /// log and its kin: a pole at the edge of the domain.
 template <class F>
 struct Logarithm {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a)
+    requires requires { F::loops; }
+  {
+    return tile_by_lanes<Logarithm>(F::loops, x, out, n, a);
+  }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -142,6 +152,11 @@ struct Rsqrt {
 /// sin and cos: monotone between their turning points pi * (k - shift), k an integer.
 template <class F>
 struct Wave {
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a)
+    requires requires { F::loops; }
+  {
+    return tile_by_lanes<Wave>(F::loops, x, out, n, a);
+  }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -185,18 +200,18 @@ struct Wave {
     static R at(const R& x) {                                 \
       return function(x);                                     \
     }
-ERX_FUNCTION(ExpOf, exp_of) static constexpr Tails tails{0, inf}; };
-ERX_FUNCTION(Exp2Of, exp2_of) static constexpr Tails tails{0, inf}; };
-ERX_FUNCTION(Expm1Of, expm1_of) static constexpr Tails tails{-1, inf, true}; };
-ERX_FUNCTION(TanhOf, tanh_of) static constexpr Tails tails{-1, 1, true}; };
+ERX_FUNCTION(ExpOf, exp_of) static constexpr Tails tails{0, inf}; static constexpr const lanes::Loops& loops = lanes::exp; };
+ERX_FUNCTION(Exp2Of, exp2_of) static constexpr Tails tails{0, inf}; static constexpr const lanes::Loops& loops = lanes::exp2; };
+ERX_FUNCTION(Expm1Of, expm1_of) static constexpr Tails tails{-1, inf, true}; static constexpr const lanes::Loops& loops = lanes::expm1; };
+ERX_FUNCTION(TanhOf, tanh_of) static constexpr Tails tails{-1, 1, true}; static constexpr const lanes::Loops& loops = lanes::tanh; };
 ERX_FUNCTION(ErfOf, erf_of) static constexpr Tails tails{-1, 1, true}; };
-ERX_FUNCTION(SigmoidOf, sigmoid_of) static constexpr Tails tails{0, 1}; };
-ERX_FUNCTION(LogOf, log_of) static constexpr double edge = 0; };
-ERX_FUNCTION(Log2Of, log2_of) static constexpr double edge = 0; };
-ERX_FUNCTION(Log10Of, log10_of) static constexpr double edge = 0; };
-ERX_FUNCTION(Log1pOf, log1p_of) static constexpr double edge = -1; };
-ERX_FUNCTION(SinOf, sin_of) static constexpr double shift = 0.5; };
-ERX_FUNCTION(CosOf, cos_of) static constexpr double shift = 0; };
+ERX_FUNCTION(SigmoidOf, sigmoid_of) static constexpr Tails tails{0, 1}; static constexpr const lanes::Loops& loops = lanes::sigmoid; };
+ERX_FUNCTION(LogOf, log_of) static constexpr double edge = 0; static constexpr const lanes::Loops& loops = lanes::log; };
+ERX_FUNCTION(Log2Of, log2_of) static constexpr double edge = 0; static constexpr const lanes::Loops& loops = lanes::log2; };
+ERX_FUNCTION(Log10Of, log10_of) static constexpr double edge = 0; static constexpr const lanes::Loops& loops = lanes::log10; };
+ERX_FUNCTION(Log1pOf, log1p_of) static constexpr double edge = -1; static constexpr const lanes::Loops& loops = lanes::log1p; };
+ERX_FUNCTION(SinOf, sin_of) static constexpr double shift = 0.5; static constexpr const lanes::Loops& loops = lanes::sin; };
+ERX_FUNCTION(CosOf, cos_of) static constexpr double shift = 0; static constexpr const lanes::Loops& loops = lanes::cos; };
 #undef ERX_FUNCTION
 
 /// x ** n for an integer n; for another exponent where x > 0.

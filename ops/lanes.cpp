@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/clones.hpp"
+#include "ops/num/elementary.hpp"
 
 namespace erx::lanes {
 
@@ -108,6 +109,17 @@ struct Smaller {
   }
 };
 
+/// A function of elementary.hpp; open enclosures only where it increases.
+template <auto function, bool exact>
+struct Function {
+  [[gnu::always_inline]] static Enclosure at(double a_d, double a_u, double, double) {
+    const elementary::Value low = function(a_d);
+    if constexpr (exact) return {low.d, low.u, low.good};
+    const elementary::Value high = function(a_u);
+    return {low.d, high.u, both(low.good, high.good)};
+  }
+};
+
 template <class Kernel, bool unary = false>
 [[gnu::always_inline]] inline void loop_of(const Ends& e) {
   const double *a_d = e.a_d, *a_u = e.a_u, *b_d = unary ? e.a_d : e.b_d, *b_u = unary ? e.a_u : e.b_u;
@@ -145,6 +157,26 @@ ERX_VECTOR_CLONES void root_exact(const Ends& e) { loop_of<Root<true>, true>(e);
 ERX_VECTOR_CLONES void root_open(const Ends& e) { loop_of<Root<false>, true>(e); }
 ERX_VECTOR_CLONES void larger_loop(const Ends& e) { loop_of<Larger>(e); }
 ERX_VECTOR_CLONES void smaller_loop(const Ends& e) { loop_of<Smaller>(e); }
+ERX_VECTOR_CLONES void exp_exact(const Ends& e) { loop_of<Function<elementary::exp, true>, true>(e); }
+ERX_VECTOR_CLONES void exp_open(const Ends& e) { loop_of<Function<elementary::exp, false>, true>(e); }
+ERX_VECTOR_CLONES void exp2_exact(const Ends& e) { loop_of<Function<elementary::exp2, true>, true>(e); }
+ERX_VECTOR_CLONES void exp2_open(const Ends& e) { loop_of<Function<elementary::exp2, false>, true>(e); }
+ERX_VECTOR_CLONES void expm1_exact(const Ends& e) { loop_of<Function<elementary::expm1, true>, true>(e); }
+ERX_VECTOR_CLONES void expm1_open(const Ends& e) { loop_of<Function<elementary::expm1, false>, true>(e); }
+ERX_VECTOR_CLONES void log_exact(const Ends& e) { loop_of<Function<elementary::log, true>, true>(e); }
+ERX_VECTOR_CLONES void log_open(const Ends& e) { loop_of<Function<elementary::log, false>, true>(e); }
+ERX_VECTOR_CLONES void log2_exact(const Ends& e) { loop_of<Function<elementary::log2, true>, true>(e); }
+ERX_VECTOR_CLONES void log2_open(const Ends& e) { loop_of<Function<elementary::log2, false>, true>(e); }
+ERX_VECTOR_CLONES void log10_exact(const Ends& e) { loop_of<Function<elementary::log10, true>, true>(e); }
+ERX_VECTOR_CLONES void log10_open(const Ends& e) { loop_of<Function<elementary::log10, false>, true>(e); }
+ERX_VECTOR_CLONES void log1p_exact(const Ends& e) { loop_of<Function<elementary::log1p, true>, true>(e); }
+ERX_VECTOR_CLONES void log1p_open(const Ends& e) { loop_of<Function<elementary::log1p, false>, true>(e); }
+ERX_VECTOR_CLONES void tanh_exact(const Ends& e) { loop_of<Function<elementary::tanh, true>, true>(e); }
+ERX_VECTOR_CLONES void tanh_open(const Ends& e) { loop_of<Function<elementary::tanh, false>, true>(e); }
+ERX_VECTOR_CLONES void sigmoid_exact(const Ends& e) { loop_of<Function<elementary::sigmoid, true>, true>(e); }
+ERX_VECTOR_CLONES void sigmoid_open(const Ends& e) { loop_of<Function<elementary::sigmoid, false>, true>(e); }
+ERX_VECTOR_CLONES void sin_exact(const Ends& e) { loop_of<Function<elementary::sin, true>, true>(e); }
+ERX_VECTOR_CLONES void cos_exact(const Ends& e) { loop_of<Function<elementary::cos, true>, true>(e); }
 
 /// Elements that may be 0 (or are NaN) are hard too.
 ERX_VECTOR_CLONES void mark_zeros(const double* low, const double* high, std::uint64_t* hard, std::size_t n) {
@@ -201,10 +233,22 @@ const Loops quotient{quotient_exact, quotient_left, quotient_right, quotient_ope
 const Loops root{root_exact, root_exact, root_open, root_open};
 const Loops larger{larger_loop, larger_loop, larger_loop, larger_loop};
 const Loops smaller{smaller_loop, smaller_loop, smaller_loop, smaller_loop};
+const Loops exp{exp_exact, exp_exact, exp_open, exp_open};
+const Loops exp2{exp2_exact, exp2_exact, exp2_open, exp2_open};
+const Loops expm1{expm1_exact, expm1_exact, expm1_open, expm1_open};
+const Loops log{log_exact, log_exact, log_open, log_open};
+const Loops log2{log2_exact, log2_exact, log2_open, log2_open};
+const Loops log10{log10_exact, log10_exact, log10_open, log10_open};
+const Loops log1p{log1p_exact, log1p_exact, log1p_open, log1p_open};
+const Loops tanh{tanh_exact, tanh_exact, tanh_open, tanh_open};
+const Loops sigmoid{sigmoid_exact, sigmoid_exact, sigmoid_open, sigmoid_open};
+const Loops sin{sin_exact, sin_exact, nullptr, nullptr, false, false};
+const Loops cos{cos_exact, cos_exact, nullptr, nullptr, false, false};
 
 bool loop(const Loops& loops, std::span<const Tile> x, const Tile& out, std::size_t n, std::uint64_t* hard) {
   bool points = true;
   for (const Tile& t : x) points = points && t.is_point;
+  if (!loops.open && (!points || x[0].lo_d != x[0].lo_u)) return false;
   std::fill_n(hard, n, 0);
   for (const Tile& t : x) {
     if (t.plain) continue;

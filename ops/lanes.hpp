@@ -1,4 +1,4 @@
-// Whole tiles of + - * / sqrt, max and min in branch-free loops. Ordinary elements are done here, bit for bit as the formula does;
+// Whole tiles of + - * / sqrt, max, min and functions in branch-free loops. Ordinary elements are done here, bit for bit as the formula does;
 // an element with a special value, that may be 0, or whose residual could under- or overflow is left to the formula (`hard`).
 //   if (lanes::run(lanes::sum, x, out, n, [&](std::size_t i) { ... })) return true;
 #pragma once
@@ -22,12 +22,13 @@ using Loop = void (*)(const Ends&);
 
 /// A loop of one operation, by whether the operands are exact (a_d is a_u).
 struct Loops {
-  Loop exact, left_exact, right_exact, open;
+  Loop exact, left_exact, right_exact, open;  // open may be missing
   bool negate_second = false;
   bool monotone = true;  // in both ends: those of the result come from those of the operands
   bool divides = false;
 };
 extern const Loops sum, difference, product, quotient, root, larger, smaller;
+extern const Loops exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tanh, sigmoid;
 
 /// returns: false if the tiles are not of a kind that a loop handles; then nothing is written.
 bool loop(const Loops&, std::span<const Tile> x, const Tile& out, std::size_t n, std::uint64_t* hard);

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "ops/num/f64.hpp"
+#include "ops/num/f64_mpfr.hpp"
 
 namespace erx {
 
@@ -403,18 +403,21 @@ F64 F64::literal(std::string_view text, Context) {
   const Big x = Big::literal(text, {128});  // rounded outward twice in the same direction: rounded once
   return {lower(x), upper(x)};
 }
-F64 exp_of(const F64& a) { return increasing(a, mpfr_exp); }
-F64 exp2_of(const F64& a) { return increasing(a, mpfr_exp2); }
-F64 expm1_of(const F64& a) { return increasing(a, mpfr_expm1); }
-F64 log_of(const F64& a) { return increasing(a, mpfr_log); }
-F64 log2_of(const F64& a) { return increasing(a, mpfr_log2); }
-F64 log10_of(const F64& a) { return increasing(a, mpfr_log10); }
-F64 log1p_of(const F64& a) { return increasing(a, mpfr_log1p); }
-F64 tanh_of(const F64& a) { return increasing(a, mpfr_tanh); }
-F64 erf_of(const F64& a) { return increasing(a, mpfr_erf); }
-F64 sin_of(const F64& a) { return wave(a, mpfr_sin); }
-F64 cos_of(const F64& a) { return wave(a, mpfr_cos); }
-F64 sigmoid_of(const F64& a) { return {side(a.d, MPFR_RNDD, logistic), side(a.u, MPFR_RNDU, logistic)}; }
+namespace f64::mpfr {
+F64 exp(const F64& a) { return increasing(a, mpfr_exp); }
+F64 exp2(const F64& a) { return increasing(a, mpfr_exp2); }
+F64 expm1(const F64& a) { return increasing(a, mpfr_expm1); }
+F64 log(const F64& a) { return increasing(a, mpfr_log); }
+F64 log2(const F64& a) { return increasing(a, mpfr_log2); }
+F64 log10(const F64& a) { return increasing(a, mpfr_log10); }
+F64 log1p(const F64& a) { return increasing(a, mpfr_log1p); }
+F64 tanh(const F64& a) { return increasing(a, mpfr_tanh); }
+F64 erf(const F64& a) { return increasing(a, mpfr_erf); }
+F64 sin(const F64& a) { return wave(a, mpfr_sin); }
+F64 cos(const F64& a) { return wave(a, mpfr_cos); }
+F64 sigmoid(const F64& a) { return {side(a.d, MPFR_RNDD, logistic), side(a.u, MPFR_RNDU, logistic)}; }
+}  // namespace f64::mpfr
+
 F64 pow_of(const F64& a, long n) {
   if (n < 0 && a.d <= 0 && a.u >= 0) return {-f64::infinity, f64::infinity};
   const auto power = [n](mpfr_ptr y, mpfr_in x, mpfr_rnd_t rnd) { return mpfr_pow_si(y, x, n, rnd); };

@@ -1,6 +1,6 @@
 // A real number enclosed by two doubles, d <= x <= u. Bulk tier.
 // Directed bounds come from the residual of round-to-nearest (TwoSum, FMA), never from a rounding-mode switch; an exact result
-// stays one number. d = -inf or u = inf: no bound. Functions (exp, ...) are evaluated by MPFR at 53 bits, in big.cpp.
+// stays one number. d = -inf or u = inf: no bound. Functions (exp, ...) have proved bounds of a few units (elementary.hpp), or MPFR.
 //   add(F64::exact(1), F64::exact(2))   d == u == 3
 #pragma once
 #ifdef __FAST_MATH__

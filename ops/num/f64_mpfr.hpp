@@ -1,0 +1,21 @@
+// Float64 enclosures of functions by MPFR at 53 bits, rounded down and up: as tight as doubles allow, a microsecond each.
+// Where elementary.hpp has a bound, it goes first.
+#pragma once
+#include "ops/num/f64.hpp"
+
+namespace erx::f64::mpfr {
+
+F64 exp(const F64&);
+F64 exp2(const F64&);
+F64 expm1(const F64&);
+F64 log(const F64&);
+F64 log2(const F64&);
+F64 log10(const F64&);
+F64 log1p(const F64&);
+F64 sin(const F64&);
+F64 cos(const F64&);
+F64 tanh(const F64&);
+F64 erf(const F64&);
+F64 sigmoid(const F64&);
+
+}  // namespace erx::f64::mpfr
