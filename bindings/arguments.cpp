@@ -117,7 +117,7 @@ std::optional<Tensor> number_argument(const std::string& text, const std::option
   if (const auto slash = text.find('/'); slash != std::string::npos) {
     const std::string_view whole(text), denominator = whole.substr(slash + 1);
     if (!all_digits(unsigned_part(whole.substr(0, slash))) || !all_digits(denominator)) return {};
-    if (denominator.find_first_not_of('0') == std::string_view::npos) throw Error("'" + text + "' divides by zero");
+    if (denominator.find_first_not_of('0') == std::string_view::npos) throw Error("`" + text + "` divides by zero");
     return Tensor::rational(text[0] == '+' ? text.substr(1) : text);
   }
   const std::string_view digits = unsigned_part(text);
@@ -126,7 +126,7 @@ std::optional<Tensor> number_argument(const std::string& text, const std::option
   char* end = nullptr;
   const double x = std::strtod(text.c_str(), &end);
   if (end != text.c_str() + text.size()) return {};
-  if (std::isinf(x) && !special) throw Error("'" + text + "' is past the range of a double; write inf if infinity is meant");
+  if (std::isinf(x) && !special) throw Error("`" + text + "` is past the range of a double; write inf if infinity is meant");
   return Tensor::scalar(x);
 }
 
@@ -134,19 +134,21 @@ std::map<std::string, Tensor> read_inputs(const Spec& spec, const std::vector<st
   std::map<std::string, Tensor> inputs;
   const auto types = declared_types(spec);
   const auto bind = [&](const std::string& name, Tensor t) {
-    if (!inputs.emplace(name, std::move(t)).second) throw Error("input '" + name + "' is given twice");
+    if (!inputs.emplace(name, std::move(t)).second) throw Error("input `" + name + "` is given twice");
   };
   for (const std::string& word : words) {
     const auto [name, value] = split_word(word);
     if (!name.empty()) {
       const auto declared = declared_type(spec, name);
-      if (value.empty()) throw Error("'" + word + "' gives no value; write " + name + "=" + name + ".npy or " + name + "=0.3");
+      if (value.empty()) throw Error("`" + word + "` gives no value; write " + name + "=" + name + ".npy or " + name + "=0.3");
       auto number = number_argument(value, declared);
       bind(name, number ? std::move(*number) : read_tensor(value, declared));
     } else if (is_archive(value)) {
       for (auto& [array, t] : read_npz(value, types)) bind(array, std::move(t));
+    } else if (value.ends_with(".erx")) {
+      throw Error("`" + word + "` is no input: the spec comes before --in");
     } else {
-      throw Error("'" + word + "' names no input: write NAME=" + word + ", or give an archive of all inputs (.npz, .safetensors)");
+      throw Error("`" + word + "` names no input: write NAME=" + word + ", or give an archive of all inputs (.npz, .safetensors)");
     }
   }
   return inputs;
@@ -167,9 +169,9 @@ std::vector<Tensor> read_outputs(const Graph& graph, const std::vector<std::stri
   const auto bind = [&](const std::string& name, Tensor t) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       const std::string near = did_you_mean(name, names);
-      throw Error("the spec has no result '" + name + "'" + (near.empty() ? " (it has " + list(names) + ")" : "; did you mean '" + near + "'?"));
+      throw Error("the spec has no result `" + name + "`" + (near.empty() ? " (it has " + list(names) + ")" : "; did you mean `" + near + "`?"));
     }
-    if (!given.emplace(name, std::move(t)).second) throw Error("result '" + name + "' is given twice");
+    if (!given.emplace(name, std::move(t)).second) throw Error("result `" + name + "` is given twice");
   };
   for (const std::string& word : words) {
     const auto [name, value] = split_word(word);
@@ -186,7 +188,7 @@ std::vector<Tensor> read_outputs(const Graph& graph, const std::vector<std::stri
   std::vector<Tensor> outputs;
   for (const Result& result : graph.results) {
     const std::string name = result_name(result.name);
-    if (!given.count(name)) throw Error(names.size() == 1 ? "no output is given: --out out.npy" : "no output is given for result '" + name + "': --out " + name + "=" + name + ".npy");
+    if (!given.count(name)) throw Error(names.size() == 1 ? "no output is given: --out out.npy" : "no output is given for result `" + name + "`: --out " + name + "=" + name + ".npy");
     outputs.push_back(as_output(graph, result, given[name]));
   }
   return outputs;

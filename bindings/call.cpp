@@ -42,7 +42,7 @@ Call make_call(const Spec& spec, std::map<std::string, Tensor> arguments) {
   for (const NodeId id : call.graph->inputs) {
     const Node& input = (*call.graph)[id];
     const auto found = arguments.find(input.attributes.text);
-    if (found == arguments.end()) throw Bug("the graph has an input '" + input.attributes.text + "' that is not bound");
+    if (found == arguments.end()) throw Bug("the graph has an input `" + input.attributes.text + "` that is not bound");
     // A generic parameter gets its type from the spec only now.
     call.inputs.push_back(fitted(found->second, input.type, input.attributes.text));
   }

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <iostream>
 #include <new>
 
@@ -85,16 +84,51 @@ struct Parser {
   }
 };
 
+std::string or_near(const std::string& word, const std::vector<std::string>& known) {
+  const std::string near = did_you_mean(word, known);
+  if (!near.empty()) return "; did you mean `" + near + "`?";
+  std::string list;
+  for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
+  return "; there are " + list;
+}
+
+// A misspelt command or option is told before CLI11 tells what is missing because of it. `words` in order, without the program.
+void refuse_unknown(CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || words[0].starts_with("-")) return;
+  std::vector<std::string> commands, options{"--help"};
+  CLI::App* sub = nullptr;
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    commands.push_back(command->get_name());
+    if (command->get_name() == words[0]) sub = command;
+  }
+  if (!sub) throw Error("there is no command `" + words[0] + "`" + or_near(words[0], commands));
+  for (const CLI::Option* option : sub->get_options())
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.starts_with("--") && name.size() > 2 && std::find(options.begin(), options.end(), name) == options.end())
+      throw Error("`erx " + words[0] + "` has no option `" + name + "`" + or_near(name, options));
+  }
+}
+
 int parse_and_run(int argc, char** argv) {
   Parser parser;
-  // CLI11 takes the words from the back, and would take "-:NAME" for an option.
-  std::vector<std::string> words(std::make_reverse_iterator(argv + argc), std::make_reverse_iterator(argv + std::min(argc, 1)));
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   for (std::string& word : words)
-    if (word.starts_with("-:")) word.replace(0, 1, standard_input);
+    if (word.starts_with("-:")) word.replace(0, 1, standard_input);  // CLI11 would take it for an option
+  refuse_unknown(parser.app, words);
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
     parser.app.parse(std::move(words));
+  } catch (const CLI::Success& e) {  // --help, --version
+    parser.app.exit(e, std::cout, std::cerr);
+    return covered;
+  } catch (const CLI::RequiredError& e) {
+    const bool spec = std::string_view(e.what()).starts_with("SPEC ");
+    throw Error(spec ? "no spec is given; the spec comes before --in: erx " + parser.app.get_subcommands().front()->get_name() + " SPEC.erx --in .."
+                     : std::string(e.what()) + " (erx COMMAND --help)");
   } catch (const CLI::ParseError& e) {
-    return parser.app.exit(e, std::cout, std::cerr) == 0 ? covered : mistaken;
+    throw Error(std::string(e.what()) + " (erx --help, erx COMMAND --help)");
   }
   const int status = parser.action();
   std::cout.flush();

@@ -17,7 +17,7 @@ CheckOptions options_of(const CheckArguments& arguments) {
   CheckOptions options;
   if (!arguments.where.empty()) {
     options.where = read_tensor(arguments.where, {});
-    if (!options.where->type.is_boolean()) throw Error("--where '" + arguments.where + "' is " + describe(*options.where) + ", not a mask of booleans");
+    if (!options.where->type.is_boolean()) throw Error("--where `" + arguments.where + "` is " + describe(*options.where) + ", not a mask of booleans");
   }
   options.signed_zero = arguments.signed_zero;
   options.show = arguments.show;

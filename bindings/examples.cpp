@@ -45,7 +45,7 @@ Call call_of(const Spec& spec, const Example& example) {
   std::map<std::string, Tensor> inputs;
   for (const ExampleLine& line : example.lines) {
     if (line.kind != ExampleLine::Kind::input) continue;
-    if (inputs.count(line.name)) throw Error(Diagnostic{line.span, "input '" + line.name + "' is given twice", "second value"});
+    if (inputs.count(line.name)) throw Error(Diagnostic{line.span, "input `" + line.name + "` is given twice", "second value"});
     inputs[line.name] = tensor_of(line.value, declared_type(spec, line.name), line.name);
   }
   return make_call(spec, std::move(inputs));
@@ -61,7 +61,7 @@ std::size_t result_of(const Graph& graph, const ExampleLine& line) {
   for (const auto& n : names) known += (known.empty() ? "" : ", ") + n;
   if (line.name.empty()) throw Error(Diagnostic{line.span, "the spec has several results (" + known + "): name one, `covers " + names.front() + " = ..`", ""});
   const std::string near = did_you_mean(line.name, names);
-  throw Error(Diagnostic{line.span, "the spec has no result '" + line.name + "'", near.empty() ? "" : "did you mean '" + near + "'?"});
+  throw Error(Diagnostic{line.span, "the spec has no result `" + line.name + "`", near.empty() ? "" : "did you mean `" + near + "`?"});
 }
 
 Tensor output_of(const Graph& graph, std::size_t i, const ExampleLine& line) {

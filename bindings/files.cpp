@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& doing, const std::string& path) {
   const int reason = errno;
-  throw Error("cannot " + doing + " '" + path + "': " + std::strerror(reason));
+  throw Error("cannot " + doing + " `" + path + "`: " + std::strerror(reason));
 }
 
 struct Descriptor {
@@ -47,7 +47,7 @@ Bytes read_file(const std::string& path) {
   if (file.number < 0) fail("read", path);
   struct stat status;
   if (::fstat(file.number, &status) != 0) fail("read", path);
-  if (S_ISDIR(status.st_mode)) throw Error("cannot read '" + path + "': it is a folder");
+  if (S_ISDIR(status.st_mode)) throw Error("cannot read `" + path + "`: it is a folder");
   auto bytes = std::make_shared<std::vector<std::byte>>();
   // One byte more than the size, so that an ordinary file ends in a single short read; pipes grow as they come.
   bytes->resize(static_cast<std::size_t>(status.st_size) + 1);
@@ -98,7 +98,7 @@ void Replacement::commit() {
   struct stat status;
   // The new file keeps the permissions of the one it replaces.
   if (::stat(path_.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) throw Error("cannot write '" + path_ + "': it is a folder");
+    if (S_ISDIR(status.st_mode)) throw Error("cannot write `" + path_ + "`: it is a folder");
     ::chmod(temporary_.c_str(), status.st_mode & 07777);
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("write", path_);

@@ -11,7 +11,7 @@
 namespace erx {
 namespace {
 
-[[noreturn]] void refuse(const std::string& place, const std::string& why) { throw Error("cannot read '" + place + "': " + why); }
+[[noreturn]] void refuse(const std::string& place, const std::string& why) { throw Error("cannot read `" + place + "`: " + why); }
 
 std::size_t code_bytes(const Format& f) { return (static_cast<std::size_t>(f.width()) + 7) / 8; }
 

@@ -14,7 +14,7 @@ class Reader {
  public:
   Reader(std::string_view text, const std::string& place) : rest_(text), place_(place) {}
 
-  [[noreturn]] void damaged() const { throw Error("cannot read '" + place_ + "': its .npy header is damaged"); }
+  [[noreturn]] void damaged() const { throw Error("cannot read `" + place_ + "`: its .npy header is damaged"); }
 
   void skip() {
     while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n' || rest_.front() == '\t')) rest_.remove_prefix(1);
@@ -119,16 +119,16 @@ Extents parse_shape(Reader& reader) {
 NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& place) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (text.substr(0, 6) != std::string_view("\x93NUMPY", 6))
-    throw Error("cannot read '" + place + "': it is no .npy file" + (text.empty() ? " (it is empty)" : ""));
-  if (text.size() < 10) throw Error("cannot read '" + place + "': it is cut short inside the header");
+    throw Error("cannot read `" + place + "`: it is no .npy file" + (text.empty() ? " (it is empty)" : ""));
+  if (text.size() < 10) throw Error("cannot read `" + place + "`: it is cut short inside the header");
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(text[i])); };
   const std::size_t version = byte(6);
-  if (version < 1 || version > 3) throw Error("cannot read '" + place + "': .npy version " + std::to_string(version) + " is not known");
+  if (version < 1 || version > 3) throw Error("cannot read `" + place + "`: .npy version " + std::to_string(version) + " is not known");
   const std::size_t begin = version == 1 ? 10 : 12;
-  if (text.size() < begin) throw Error("cannot read '" + place + "': it is cut short inside the header");
+  if (text.size() < begin) throw Error("cannot read `" + place + "`: it is cut short inside the header");
   std::size_t length = byte(8) | byte(9) << 8;
   if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
-  if (text.size() - begin < length) throw Error("cannot read '" + place + "': it is cut short inside the header");
+  if (text.size() - begin < length) throw Error("cannot read `" + place + "`: it is cut short inside the header");
 
   NpyHeader h;
   h.data = begin + length;

@@ -19,7 +19,7 @@ using Archive = std::unique_ptr<zip_t, Discard>;
 using Entry = std::unique_ptr<zip_file_t, Discard>;
 
 [[noreturn]] void fail(const std::string& doing, const std::string& path, const std::string& why) {
-  throw Error("cannot " + doing + " '" + path + "': " + why);
+  throw Error("cannot " + doing + " `" + path + "`: " + why);
 }
 
 Archive open(const std::string& doing, const std::string& shown, const std::string& path, int flags) {
@@ -63,7 +63,7 @@ Tensor read_npz_array(const std::string& path, const std::string& name, const Re
     std::string known;
     for (const auto& n : names) known += (known.empty() ? "" : ", ") + n;
     const std::string near = did_you_mean(name, names);
-    fail("read", path, "it holds no array '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?") +
+    fail("read", path, "it holds no array `" + name + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?") +
                            (known.empty() ? " (it holds none)" : " (it holds " + known + ")"));
   }
   const Entry file(zip_fopen(archive.get(), entry.c_str(), 0));

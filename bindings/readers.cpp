@@ -29,7 +29,7 @@ std::string list(const std::vector<std::string>& names) {
 Tensor read_only_array(const Archive& archive, const std::string& path, Reading reading) {
   const auto names = archive.names(path);
   if (names.size() != 1)
-    throw Error("'" + path + "' holds " + counted(static_cast<std::int64_t>(names.size()), "array") +
+    throw Error("`" + path + "` holds " + counted(static_cast<std::int64_t>(names.size()), "array") +
                 (names.empty() ? "" : " (" + list(names) + "); name one of them: " + path + ":" + names.front()));
   reading.place = path + ":" + names.front();
   return archive.read(path, names.front(), reading);

@@ -1,6 +1,8 @@
 #include "bindings/report_json.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "bindings/call.hpp"
@@ -9,6 +11,9 @@ namespace erx {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// `violations` counts all; a kernel that is wrong everywhere does not make a report of gigabytes.
+constexpr std::ptrdiff_t most_indices = 10000;
 
 // JSON has no infinity: a distance to a special value is the string "inf".
 Json number(double x) {
@@ -29,7 +34,8 @@ Json result(const ResultReport& r) {
   Json j{{"name", result_name(r.name)},     {"spec", r.spec},           {"type", to_string(r.type)},
          {"shape", r.extents},              {"checked", r.checked},     {"violations", r.violations},
          {"tightness", number(r.tightness)}, {"max_ulps", number(r.max_ulps)}, {"where", r.where},
-         {"alternatives", r.alternatives},  {"first", Json::array()},   {"outside", r.outside}};
+         {"alternatives", r.alternatives},  {"first", Json::array()},
+         {"outside", std::vector(r.outside.begin(), r.outside.begin() + std::min<std::ptrdiff_t>(std::ssize(r.outside), most_indices))}};
   for (const auto& v : r.first) j["first"].push_back(violation(v, r));
   return j;
 }

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void refuse(const std::string& place, const std::string& why) { throw Error("cannot read '" + place + "': " + why); }
+[[noreturn]] void refuse(const std::string& place, const std::string& why) { throw Error("cannot read `" + place + "`: " + why); }
 
 struct Dtype {
   const char* name;
@@ -63,7 +63,7 @@ Tensor read_safetensor(const std::string& path, const std::string& name, const R
   const File file = open(path);
   if (!file.header.contains(name)) {
     const std::string near = did_you_mean(name, names_of(file));
-    refuse(path, "it holds no tensor '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    refuse(path, "it holds no tensor `" + name + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
   }
   Tensor t;
   std::string dtype;

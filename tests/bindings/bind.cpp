@@ -57,7 +57,7 @@ TEST_CASE("bind: the error names input, place, value and the nearest value") {
     FAIL("accepted");
   } catch (const Error& e) {
     CHECK(e.diagnostics.at(0).what ==
-          "input 'A' is declared bf16, but A[1, 1] is 0.300048828125, which is no bf16 value (the nearest is 0.30078125)");
+          "input `A` is declared bf16, but A[1, 1] is 0.300048828125, which is no bf16 value (the nearest is 0.30078125)");
     CHECK(e.diagnostics.at(0).notes.size() == 1);
   }
   CHECK_NOTHROW(require_representable(t, type("f32"), "A"));
@@ -99,8 +99,10 @@ TEST_CASE("bind: integers are compared as integers") {
 
 TEST_CASE("bind: booleans are booleans") {
   CHECK(wrong(Tensor::boolean(true), Type::boolean()) == "");
-  CHECK(wrong(Tensor::boolean(true), type("f32")) != "");
-  CHECK(wrong(f64({1}), Type::boolean()) == "-1 holds numbers of type f64, not booleans");
+  CHECK(wrong(Tensor::boolean(true), type("f32")) == "-1 is a boolean, not a number");
+  CHECK(wrong(Tensor::scalar(1), Type::boolean()) == "-1 is a number, not a boolean");
+  CHECK(wrong(Tensor::of(Type::boolean(), {1}, {1}), Type::real()) == "-1 holds booleans, not numbers");
+  CHECK(wrong(f64({1}), Type::boolean()) == "-1 holds numbers (f64), not booleans");
 }
 
 TEST_CASE("bind: a retyped tensor has the same values") {

@@ -66,11 +66,11 @@ TEST_CASE("call: defaults need no argument; a fraction stays exact") {
 TEST_CASE("call: what does not fit is an Error that names the argument") {
   const auto program = parse(text);
   const Spec& spec = program->spec();
-  has(message([&] { make_call(spec, {{"x", row("f32", {0.3f})}, {"y", row("f32", {1})}}); }), "input 'x' is declared bf16, but x[0] is");
+  has(message([&] { make_call(spec, {{"x", row("f32", {0.3f})}, {"y", row("f32", {1})}}); }), "input `x` is declared bf16, but x[0] is");
   has(message([&] { make_call(spec, {{"x", row("f32", {1})}}); }), "y");
   has(message([&] { make_call(spec, {{"x", row("f32", {1})}, {"y", row("f32", {1})}, {"z", row("f32", {1})}}); }), "z");
   has(message([&] { make_call(spec, {{"x", row("f32", {1, 2})}, {"y", row("f32", {1, 2, 3})}}); }), "N");
-  has(message([&] { make_call(spec, {{"x", row("f32", {1})}, {"y", Tensor::boolean(true)}}); }), "'y'");
+  has(message([&] { make_call(spec, {{"x", row("f32", {1})}, {"y", Tensor::boolean(true)}}); }), "`y`");
 }
 
 TEST_CASE("call: a bare expression takes the types that are bound") {

@@ -121,7 +121,7 @@ TEST_CASE("npy: void arrays hold the bits of the declared format") {
 
 TEST_CASE("npy: what is no array of numbers is refused by name") {
   const auto refused = [](const NpyFile& f) { return message([&] { decode_npy(f.bytes(), {"a.npy"}); }); };
-  says(refused({"|O", "(1,)"}), "'a.npy': it holds Python objects");
+  says(refused({"|O", "(1,)"}), "`a.npy`: it holds Python objects");
   says(refused({"|O", "(1,)"}), "np.save(path, np.asarray");
   says(refused({"<c16", "(1,)"}), "complex numbers");
   says(refused({"<U5", "(1,)"}), "text");
@@ -186,7 +186,7 @@ TEST_CASE("npz: arrays by name, written whole or not at all") {
   CHECK(read_tensor(path + ":A", {}).at(1) == 2);
   CHECK(read_tensor(path + ":A.hi", {}).at(0) == 3);
   CHECK(read_npz(path, {}).size() == 2);
-  says(message([&] { read_tensor(path + ":A.ih", {}); }), "did you mean 'A.hi'?");
+  says(message([&] { read_tensor(path + ":A.ih", {}); }), "did you mean `A.hi`?");
   says(message([&] { read_tensor(path, {}); }), "holds 2 arrays (A, A.hi)");
   CHECK_THROWS_AS(write_npz(folder / "missing/a.npz", {}), Error);
   CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), {}) == 1);  // no temporary file stays
@@ -213,7 +213,7 @@ TEST_CASE("safetensors: dtypes, names, damage") {
   CHECK(read_tensor(path + ":i", {}).at(0) == 0x3f80);
   CHECK(read_tensor("bf16:" + path + ":i", {}).at(0) == 1);
   CHECK(read_tensor("bits:" + path + ":i", type("bf16")).at(0) == 1);
-  says(message([&] { read_tensor(path + ":v", {}); }), "no tensor 'v'");
+  says(message([&] { read_tensor(path + ":v", {}); }), "no tensor `v`");
   says(message([&] { read_tensor(file("s.safetensors", good, "abc") + ":w", {}); }), "cut short");
   says(message([&] { read_tensor(folder.write("e.safetensors", "x") + ":w", {}); }), "no .safetensors file");
   says(message([&] { read_tensor(file("o.safetensors", R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,2]}})", "ab") + ":w", {}); }), "do not fill");
@@ -222,7 +222,7 @@ TEST_CASE("safetensors: dtypes, names, damage") {
 
 TEST_CASE("readers: a missing file and a folder are named") {
   const Folder folder;
-  says(message([&] { read_tensor(folder / "none.npy", {}); }), "none.npy': No such file");
+  says(message([&] { read_tensor(folder / "none.npy", {}); }), "none.npy`: No such file");
   says(message([&] { read_tensor(folder / "", {}); }), "it is a folder");
   says(message([&] { read_tensor(folder.write("text.npy", "1, 2"), {}); }), "it is no .npy file");
   CHECK(read_tensor("bf16:" + folder.write("v.npy", NpyFile{"|V2", "()"}.add(std::uint16_t{0x3f80}).text()), {}).at(0) == 1);

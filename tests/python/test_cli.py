@@ -140,9 +140,9 @@ def test_archives(here):
     verdict(erx("check", "gemm.erx", "--in", "all.npz", "--out", "good.npy", cwd=here), 0)
     verdict(erx("check", "gemm.erx", "--in", "all.npz", "alpha=2", "--out", "good.npy", cwd=here), 1)
     verdict(erx("check", "gemm.erx", "--in", "A=packed.npz:A", "B=packed.npz:B", "C=packed.npz:C", "--out", "packed.npz:out", cwd=here), 0)
-    verdict(erx("check", "gemm.erx", "--in", "A=packed.npz:a", "--out", "good.npy", cwd=here), 2, "packed.npz", "'a'")
+    verdict(erx("check", "gemm.erx", "--in", "A=packed.npz:a", "--out", "good.npy", cwd=here), 2, "packed.npz", "`a`")
     verdict(erx("check", "gemm.erx", "--in", "packed.npz", "--out", "good.npy", cwd=here), 2, "out")
-    verdict(erx("check", "gemm.erx", "--in", "all.npz", "A=A.npy", "--out", "good.npy", cwd=here), 2, "'A' is given twice")
+    verdict(erx("check", "gemm.erx", "--in", "all.npz", "A=A.npy", "--out", "good.npy", cwd=here), 2, "`A` is given twice")
 
 
 def test_bits_of_formats_that_numpy_does_not_know(here):
@@ -203,12 +203,12 @@ def test_what_is_no_array_of_numbers_is_refused(here):
 def test_an_argument_must_be_exactly_representable(here):
     np.save(here / "wide.npy", np.array([[1, 2], [0.30000001, 4]], np.float32))
     run = erx("check", "gemm.erx", "--in", "A=wide.npy", *INPUTS[1:], "--out", "good.npy", cwd=here)
-    verdict(run, 2, "'A'", "bf16", "A[1, 0]", "0.30078125", "round<bf16>(A)")
+    verdict(run, 2, "`A`", "bf16", "A[1, 0]", "0.30078125", "round<bf16>(A)")
     spec = "spec s(x: i8[N], n: i64) -> i64 {\n  return n\n}\n"
     np.save(here / "x.npy", np.array([1, 200]))
     verdict(erx("check", "-", "--in", "x=x.npy", "n=1", "--out", "good.npy", cwd=here, stdin=spec), 2, "x[1] is 200", "-128 to 127")
     np.save(here / "x.npy", np.array([1, 2]))
-    verdict(erx("check", "-", "--in", "x=x.npy", "n=1.5", "--out", "good.npy", cwd=here, stdin=spec), 2, "'n'", "not an integer")
+    verdict(erx("check", "-", "--in", "x=x.npy", "n=1.5", "--out", "good.npy", cwd=here, stdin=spec), 2, "`n`", "not an integer")
 
 
 def test_wrong_calls(here):
@@ -217,11 +217,16 @@ def test_wrong_calls(here):
     verdict(erx("check", "gemm.erx", "--in", "A.npy", "--out", "good.npy", cwd=here), 2, "names no input")
     verdict(erx("check", "gemm.erx", "--in", "A=", "--out", "good.npy", cwd=here), 2, "gives no value")
     verdict(erx("check", "none.erx", "--in", *INPUTS, "--out", "good.npy", cwd=here), 2, "none.erx")
-    verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "x=good.npy", cwd=here), 2, "no result 'x'")
+    verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "x=good.npy", cwd=here), 2, "no result `x`")
     verdict(erx("check", "gemm.erx", "--in", *INPUTS, cwd=here), 2, "--out")
     verdict(erx("check", cwd=here), 2, "SPEC")
-    verdict(erx("chekc", "gemm.erx", cwd=here), 2)
+    verdict(erx("chekc", "gemm.erx", cwd=here), 2, "no command `chekc`", "did you mean `check`?")
+    verdict(erx("frobnicate", cwd=here), 2, "no command `frobnicate`", "check", "formats")
     verdict(erx(cwd=here), 2)
+    verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--ot", "good.npy", cwd=here), 2, "no option `--ot`", "did you mean `--out`?")
+    verdict(erx("check", "--in", *INPUTS, "gemm.erx", "--out", "good.npy", cwd=here), 2, "the spec comes before --in")
+    verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "good.npy", "--show", "many", cwd=here), 2, "--show")
+    verdict(erx("check", "gemm.erx", "--in", *INPUTS, "alpha=true", "--out", "good.npy", cwd=here), 2, "is a boolean, not a number")
     np.save(here / "row.npy", np.ones((1, 2), np.float32))
     verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "row.npy", cwd=here), 2)
     np.save(here / "B3.npy", np.ones((3, 2), np.float32))
@@ -252,9 +257,9 @@ def test_several_results(here):
     verdict(run("half=h.npy", "double=d.npy"), 0)
     verdict(run("both.npz"), 0)
     verdict(run("double=h.npy", "half=d.npy"), 1, "double", "half")
-    verdict(run("double=d.npy"), 2, "'half'")
+    verdict(run("double=d.npy"), 2, "`half`")
     verdict(run("d.npy"), 2, "double", "half")
-    verdict(run("double=d.npy", "hafl=h.npy"), 2, "did you mean 'half'?")
+    verdict(run("double=d.npy", "hafl=h.npy"), 2, "did you mean `half`?")
 
 
 def test_eval_prints_and_saves_sets(here):
