@@ -33,11 +33,14 @@ enum class Form {
   ellipsis,
   member,       // text: the name after the dot
   in_block,     // the format, options (arguments), block
+  choose,       // text: the name; the set, block
+  fold,         // arguments (the state), the loop variable, range, block
+  range,        // first, end:  0..B, or one call of tiles(N, 128)
   // statements
   block,        // statements
   let,          // text: the name, or "" with `names` first; the value
   names,
-  assume, give, // give: return, or the last expression of a block
+  assume, give, // give: return, next, or the last expression of a block
   // items
   spec, fn,     // text: the name; generics, parameters, results, block
   generics, generic,        // text: the name; kind, default

@@ -209,6 +209,14 @@ Value Lowering::member(Value x, const Syntax& m) {
 std::optional<Slice> Lowering::slice(const Syntax& s, const Dim& extent, std::size_t axis) {
   const bool known = extent.is_number();
   const std::int64_t n = known ? extent.value() : 0;
+  if (const Name* loop = s.is(Form::name) ? find(s.text) : nullptr; loop && loop->value.tile) {
+    const auto [start, stop] = *loop->value.tile;
+    if (known && stop > n) {
+      error({span(s), "the tile " + std::to_string(start) + ":" + std::to_string(stop) + " does not fit", "axis " + std::to_string(axis) + " has " + std::to_string(n) + " elements"});
+      return {};
+    }
+    return Slice{Slice::Kind::range, start, 1, stop - start};
+  }
   if (!s.is(Form::slice)) {
     auto i = integer(s, "an index");
     if (!i) return {};

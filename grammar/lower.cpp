@@ -58,6 +58,8 @@ Value Lowering::expression(const Syntax& s, const Manner& mode) {
     case Form::tuple: return tuple(s, mode);
     case Form::postfix: return postfix(s, mode);
     case Form::in_block: return in_block(s, mode);
+    case Form::choose: return choose(s, mode);
+    case Form::fold: return fold(s, mode);
     case Form::array:
       error({span(s), "a list of numbers is a value in examples only", "pass it as an input"});
       return Value::unknown(span(s));
@@ -130,6 +132,10 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
   if (const Name* known = find(s.text)) {
     Value v = known->value;
     v.at = at;
+    if (v.tile) {
+      error(Diagnostic{at, "`" + s.text + "` is a tile: it stands only in an index, as in x[" + s.text + "]", ""}.note(known->declared, "declared here"));
+      return Value::unknown(at);
+    }
     if (!v.node) return v;
     used_[*v.node] = at;
     if (mode.kind == Manner::Kind::rounded && !v.dim && !literal_leaf(*v.node)) {

@@ -112,6 +112,16 @@ class Lowering {
   bool statement(const Syntax&, const Manner&, Value* given);
   void bind(const std::string& name, Value, const Span& declared);
 
+  // loops.cpp: bodies instantiated anew for each number
+  Value choose(const Syntax&, const Manner&);
+  Value fold(const Syntax&, const Manner&);
+  Value instance(const Syntax& block, const std::map<std::string, Value>& names, const std::map<std::string, Span>& declared, const Manner&);
+  struct Steps {
+    std::vector<std::pair<std::int64_t, std::int64_t>> parts;  // of tiles: start and stop; of a range: the number, twice
+    bool are_tiles = false;
+  };
+  std::optional<Steps> steps(const Syntax& range);
+
   // sums.cpp: acc and within
   Value acc(const Syntax&, const Manner&);
   Value sum(const Syntax&, const Manner&);   // the sum written in `e`, exactly; its leaves as the mode says

@@ -117,10 +117,27 @@ const auto format_def = float_head | node(Form::name, name_text, x3::eps);
 const auto in_block =
     node(Form::in_block, word("in"),
          x3::eps > format >> node(Form::arguments, none, *(x3::lit(',') > template_argument)) > block);
+const Rule<struct SetId> set_rule = "`{` and numbers";
+const auto set_rule_def = set_literal;
+const Rule<struct StateId> state = "`(` and the state, as in (m = 0)";
+const auto state_def = node(Form::arguments, none, x3::lit('(') >> *(node(Form::argument, key, x3::eps > value) > comma_paren) > close_arguments);
+const Mark<struct InId> word_in = "`in`";
+const auto word_in_def = keyword("in");
+const Mark<struct OverId> word_over = "`over`";
+const auto word_over_def = keyword("over");
+const Words<struct LoopName> loop_name = "a name";
+const auto loop_name_def = name_text;
+const Rule<struct RangeId> range = "a range, 0..B or tiles(N, 128)";
+const auto range_def = node(Form::range, none, additive >> *(x3::lit("..") > additive));
+const Rule<struct LoopVariable> loop_variable = "a name";
+const auto loop_variable_def = node(Form::name, name_text, x3::eps);
+BOOST_SPIRIT_DEFINE(set_rule, state, word_in, word_over, loop_name, range, loop_variable)
+const auto choose = node(Form::choose, keyword("choose") > loop_name, x3::eps > word_in > set_rule > block);
+const auto fold = node(Form::fold, keyword("fold") >> none, x3::eps > state > word_over > loop_variable > word_in > range > block);
 const auto call = node(Form::call, name_text >> &on_line(x3::lit('(')), arguments);
 const auto parenthesised = group(Form::tuple, x3::lit('(') >> *(expression > comma_paren) > close_arguments);
 const auto array = node(Form::array, none, x3::lit('[') >> *(expression > comma_bracket) > close_list);
-const auto operand = node(Form::number, number_text, x3::eps) | parenthesised | head | free_head | float_head | in_block | call |
+const auto operand = node(Form::number, number_text, x3::eps) | parenthesised | head | free_head | float_head | in_block | choose | fold | call |
                      node(Form::name, name_text, x3::eps);
 
 const auto part = expression | absent;
@@ -157,7 +174,7 @@ const auto let_one = node(Form::let, keyword("let") >> name_text, x3::eps > equa
 const auto let_many = node(Form::let, keyword("let") >> &x3::lit('(') >> none, x3::eps > name_list > equals > expression);
 const auto let_wrong = node(Form::let, keyword("let") > let_name, x3::eps);
 const auto assume = node(Form::assume, keyword("assume") >> none, x3::eps > expression);
-const auto give = node(Form::give, keyword("return") >> none, x3::eps > expression);
+const auto give = node(Form::give, (keyword("return") | keyword("next")) >> none, x3::eps > expression);
 const auto last = node(Form::give, none, expression);
 const Rule<struct StatementId> statement = "a statement";
 const auto statement_def = recover(let_one | let_many | let_wrong | assume | give | last);

@@ -17,6 +17,7 @@ struct Value {
   bool is_tuple = false;
   std::optional<NodeId> product;  // the same value as an exact product, which a fused addition may take instead
   std::optional<Dim> dim;         // its value, where it is a whole number known to the shapes
+  std::optional<std::pair<std::int64_t, std::int64_t>> tile;  // start and stop: a part of an axis, used as an index
   Span wide;                      // a name here holds values that the format of the enclosing `in` does not
   std::string wide_name, wide_type;
   Span at;

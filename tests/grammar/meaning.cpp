@@ -221,3 +221,38 @@ TEST_CASE("names: what the language has is not defined again") {
   CHECK(mistakes("spec g(x: f32[N], b: f32[P] = 0) -> f32[N] { return x }", {"x=f32[3]"}).find("no input tells the dimension `P`") != std::string::npos);
   CHECK(mistakes("spec g(x: f32[N]) -> f32[Q] { return x }").find("unknown name `Q`") != std::string::npos);
 }
+
+TEST_CASE("choose: a labelled choice of a number") {
+  const std::string spec =
+      "spec f(x: f32[N]) -> f32 {\n  return choose s in {1, 2} { acc<f32, split(s)>(sum(x)) }\n}";
+  CHECK(means(spec, {"x=f32[8]"}).find("any_of<\"s\">(acc<f32, split({1})>(sum(x)), acc<f32, split({2})>(sum(x)))") != std::string::npos);
+  const std::string two = "spec f(x: f32[N]) -> (a: f32[N], b: f32[N]) {\n  return choose s in {1, 2} { (round<f32>(x * s), round<f32>(x + s)) }\n}";
+  CHECK(count(means(two, {"x=f32[8]"}), "any_of<\"s\">") == 2);
+  CHECK(mistakes("choose x in {1, 2} { choose x in {1, 2} { x } }") != "");
+  CHECK(mistakes("choose x in {} { x }") != "");
+}
+
+TEST_CASE("fold: a bounded loop over state") {
+  const std::string online =
+      "spec f(x: f32[N]) -> (m: f32, l: f32) {\n"
+      "  let (high, total) = fold (m = -inf, l = 0) over j in tiles(N, 3) {\n"
+      "    let t = maximum(m, max(x[j]))\n"
+      "    next (t, f32(l * exp(m - t) + sum(exp(x[j] - t))))\n"
+      "  }\n"
+      "  return (f32(high), f32(total))\n}";
+  CHECK(mistakes(online) == "");
+  const std::string unrolled = means(online, {"x=f32[7]"});
+  CHECK(count(unrolled, "max(x[") == 3);
+  CHECK(count(unrolled, "x[6:7]") == 2);  // the last tile is short
+  std::string why;
+  CHECK(same(*lower(online, {"x=f32[7]"}), *lower(unrolled, {"x=f32[7]"}), why));
+  CHECK(means("fold (h = 0) over i in 0..3 { next f32(h * 0.5 + a[0, i % 2]) }").find("h_2") != std::string::npos);
+  CHECK(means("fold (h = a) over i in 0..0 { next h * 2 }") == "a");
+  CHECK(lower("fold (h = 0) over i in 0..1024 { next f32(h * 0.5 + a[i]) }", {"a=f32[1024]"})->size() > 4096);
+  for (const char* text : {"fold (h = 0) over i in 0..3 { next (h, h) }", "fold (h = 0, h = 1) over i in 0..3 { next (h, h) }", "fold () over i in 0..3 { next () }",
+                           "fold (h = 0) over i in tiles(3, 0) { next h }", "fold (h = 0) over i in 3 { next h }", "fold (h = 0) over i in 0..1000000 { next h }",
+                           "fold (h = 0) over i in tiles(3, 2) { next h + i }", "fold (h = 0) over i in 0..2 { let h = 3; next h }", "fold (h = 0) over i in 0..2 { h + nope(i) }"}) {
+    INFO(text);
+    CHECK(mistakes(text) != "");
+  }
+}
