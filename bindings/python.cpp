@@ -20,11 +20,11 @@ namespace {
 Rounding rounding_of(const std::string& mode, const std::string& overflow, bool flush) {
   Rounding rounding;
   const auto m = find_mode(mode);
-  if (!m) throw Error("unknown rounding mode '" + mode + "'; there are rne rna rtz rtp rtn rto sr faithful");
+  if (!m) throw Error("unknown rounding mode `" + mode + "`; there are rne rna rtz rtp rtn rto sr faithful");
   rounding.mode = *m;
   if (!overflow.empty()) {
     const auto o = find_overflow(overflow);
-    if (!o) throw Error("unknown overflow rule '" + overflow + "'; there are sat sat_finite nosat");
+    if (!o) throw Error("unknown overflow rule `" + overflow + "`; there are sat sat_finite nosat");
     rounding.overflow = *o;
   }
   rounding.flush = flush ? Flush::yes : Flush::no;
@@ -37,7 +37,8 @@ using PythonSlice = std::tuple<std::string, std::int64_t, std::int64_t, std::int
 std::vector<Slice> slices_of(const std::vector<PythonSlice>& python) {
   std::vector<Slice> slices;
   for (const auto& [kind, start, step, count] : python) {
-    slices.push_back({kind == "index" ? Slice::Kind::index : kind == "new" ? Slice::Kind::new_axis : Slice::Kind::range, start, step, count});
+    const auto what = kind == "index" ? Slice::Kind::index : kind == "new" ? Slice::Kind::new_axis : Slice::Kind::range;
+    slices.push_back({what, start, step, count});
   }
   return slices;
 }
@@ -104,7 +105,7 @@ PiecePtr piece_for(const Node& node, const Bound& bound) {
   const std::string& name = node.attributes.text;
   if (bound.piece) {
     if (!(node.type.is_real() || contains(node.type, bound.piece->node.type))) {
-      throw Error("input '" + name + "' is declared " + to_string(node.type) + ", but the result bound to it is of type " +
+      throw Error("input `" + name + "` is declared " + to_string(node.type) + ", but the result bound to it is of type " +
                   to_string(bound.piece->node.type));
     }
     return opaque(bound.piece);
@@ -297,7 +298,10 @@ PYBIND11_MODULE(_erx, m) {
   erx::define_specs(m);
   erx::define_groups(m);
   m.def("type_of", [](const std::string& name) { return erx::to_string(erx::type_of(name)); });
-  m.def("type_contains", [](const std::string& outer, const std::string& inner) { return erx::contains(erx::type_of(outer), erx::type_of(inner)); });
+  m.def("type_contains", [](const std::string& outer, const std::string& inner) {
+    return erx::contains(erx::type_of(outer), erx::type_of(inner));
+  });
   m.def("format_aliases", [](const std::string& name) { return erx::format_aliases(erx::format_of(name)); });
+  m.def("min_positive", [](const std::string& format) { return erx::format_of(format).min_positive(); });
   m.def("precision", [](const std::string& format) { return erx::format_of(format).precision(); });
 }

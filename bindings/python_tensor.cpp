@@ -121,7 +121,8 @@ py::tuple from_dlpack(py::capsule capsule) {
   }
   const std::string type = dlpack_type(t.code, t.bits);
   if (type.empty() || t.lanes != 1 || (t.code != 6 && !find_type(type))) {
-    throw py::type_error("this element type of DLPack is not supported (code " + std::to_string(t.code) + ", " + std::to_string(t.bits) + " bits)");
+    const std::string what = "code " + std::to_string(t.code) + ", " + std::to_string(t.bits) + " bits, " + std::to_string(t.lanes) + " lanes";
+    throw py::type_error("this element type of DLPack is not supported (" + what + ")");
   }
   const py::dtype dtype(plain_dtype(type, t.bits));
   std::vector<py::ssize_t> shape(t.shape, t.shape + t.rank), strides;
@@ -154,8 +155,8 @@ Format format_of(const std::string& name) {
     const auto graph = parse("round<" + name + ">(x)", "<format>")->spec().lower({{"x", {Type::real(), {}}}});
     return *(*graph)[graph->results.at(0).node].attributes.format;
   }
-  std::string what = "unknown format '" + name + "'";
-  if (const std::string near = did_you_mean(name, format_names()); !near.empty()) what += "; did you mean '" + near + "'?";
+  std::string what = "unknown format `" + name + "`";
+  if (const std::string near = did_you_mean(name, format_names()); !near.empty()) what += "; did you mean `" + near + "`?";
   throw Error(std::move(what));
 }
 

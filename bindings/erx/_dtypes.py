@@ -118,7 +118,20 @@ def promoted(arrays: list[DType], zero_dimensional: list[DType], scalars: list[i
 def compute_type(stored: DType, sources: list[DType]) -> DType:
     """What the default tolerance computes in: float32 for narrower formats, and never less than the sources hold."""
     result = stored if stored.precision >= 24 else DType("f32")
-    for t in sources:
+    for t in [stored, *sources]:
         if t.is_floating and not result.holds(t):
             result = DType("f64")
     return result
+
+
+def rounds_alike(stored: DType, compute: DType) -> bool:
+    """Is one sum or product of two values of `stored`, rounded to `compute` and then to `stored`, always as if rounded once?
+
+    True from 2p + 2 bits on (Figueroa 1995) while `compute` is not subnormal. A sum that `stored` holds as a subnormal is exact. A
+    product has at most 2p bits: one that is no value of `compute`, but less than half its smallest value from a midpoint of `stored`,
+    would need log2(ratio of the smallest values) + 1.
+    """
+    p = stored.precision
+    if compute == stored:
+        return True
+    return compute.precision >= 2 * p + 2 and _erx.min_positive(stored.kind) / _erx.min_positive(compute.kind) >= 2.0 ** (2 * p)

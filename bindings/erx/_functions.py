@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from . import _erx
 from ._arrays import tensor_of
-from ._dtypes import DType, compute_type, promoted
+from ._dtypes import DType, compute_type, promoted, rounds_alike
 from ._result import Result, Scalar, operand
 
 
@@ -92,9 +92,9 @@ def _common(operands: Sequence[_Operand], dtype: object) -> DType:
     return stored
 
 
-def _stored(operation: _erx.Piece, stored: DType, operands: Sequence[_Operand], single: bool, exact: bool = False) -> Result:
+def _stored(operation: _erx.Piece, stored: DType, operands: Sequence[_Operand], single: bool, same: _Operand | None = None) -> Result:
     """`operation` within its compute format, rounded once. `single`: it is one operation, so that double rounding can be innocuous;
-    `exact`: its value is one of the compute format."""
+    `same`: its value is that of this operand, up to the sign."""
     if stored.category < 2:
         if operation.type != "int":
             raise _erx.SpecError(f"a result with a fraction cannot be stored as {stored}")
@@ -102,8 +102,8 @@ def _stored(operation: _erx.Piece, stored: DType, operands: Sequence[_Operand], 
     if not stored.is_floating:
         raise _erx.SpecError(f"a result cannot be stored as {stored}")
     compute = compute_type(stored, [o.dtype for o in operands if not o.is_scalar])
-    twice = compute == stored or compute.precision >= 2 * stored.precision + 2
-    innocuous = exact or (single and twice and all(o.fits(stored) for o in operands))
+    innocuous = single and rounds_alike(stored, compute) and all(o.fits(stored) for o in operands)
+    innocuous = innocuous or (same is not None and same.fits(compute))
     piece = _erx.within(operation, compute.kind, innocuous)
     return Result(_erx.Group([_erx.round(piece, stored.kind, "rne", "", False)], True), 0)
 
@@ -134,7 +134,8 @@ def array(data: object, dtype: object = None) -> Result:
             tensor = _erx.checked(tensor, "f64")
     else:
         wanted = DType(dtype)
-        tensor = _erx.stored(tensor, wanted.kind) if wanted.is_floating and tensor.type != wanted.kind else _erx.checked(tensor, wanted.kind)
+        rounds = wanted.is_floating and tensor.type != wanted.kind
+        tensor = (_erx.stored if rounds else _erx.checked)(tensor, wanted.kind)
     return Result(_erx.Group([_erx.input("x", tensor, False)], True), 0)
 
 
@@ -154,8 +155,8 @@ def multiply(x: object, y: object, *, dtype: object = None) -> Result:
     """x * y, rounded once."""
     a, b = _Operand(x, "x"), _Operand(y, "y")
     stored = _common([a, b], dtype)
-    exact = a.value in (1, -1) or b.value in (1, -1)
-    return _stored(_erx.apply("mul", [a.piece, b.piece]), stored, [a, b], True, exact)
+    same = a if b.value in (1, -1) else b if a.value in (1, -1) else None
+    return _stored(_erx.apply("mul", [a.piece, b.piece]), stored, [a, b], True, same)
 
 
 def sum(x: object, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: object = None) -> Result:

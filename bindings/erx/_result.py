@@ -215,7 +215,7 @@ class Results(tuple):
             for r in self:
                 if r.name == key:
                     return r
-            raise KeyError(f"there is no result '{key}'; there are: {', '.join(r.name for r in self)}")
+            raise KeyError(f"there is no result `{key}`; there are: {', '.join(r.name for r in self)}")
         return super().__getitem__(key)
 
     def check(self, *outs: object, compute: object = None, where: object = None, signed_zero: bool = False, show: int = 5) -> Report:

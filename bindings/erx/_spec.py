@@ -33,7 +33,7 @@ class Spec:
             raise TypeError(f"{self.name}() takes {len(parameters)} inputs, but {len(arguments)} were given")
         for (name, _, _), argument in zip(parameters, arguments):
             if name in named:
-                raise TypeError(f"{self.name}() got two values for the input '{name}'")
+                raise TypeError(f"{self.name}() got two values for the input `{name}`")
             named[name] = argument
         declared = {name: kind for name, kind, _ in parameters}
         bound = {name: _bound(name, x, declared.get(name)) for name, x in named.items()}
@@ -52,7 +52,7 @@ def _bound(name: str, x: object, declared: str | None) -> object:
     try:
         return tensor_of(x, declared)
     except TypeError as error:
-        raise TypeError(f"input '{name}': {error}") from None
+        raise TypeError(f"input `{name}`: {error}") from None
 
 
 class Program(Mapping):
@@ -65,7 +65,7 @@ class Program(Mapping):
         try:
             return self._specs[name]
         except KeyError:
-            raise KeyError(f"there is no spec '{name}'; there are: {', '.join(self._specs) or 'none'}") from None
+            raise KeyError(f"there is no spec `{name}`; there are: {', '.join(self._specs) or 'none'}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._specs)
@@ -86,7 +86,7 @@ class _SingleSpec(Spec):
 
     def __getitem__(self, name: str) -> Spec:
         if name != self.name:
-            raise KeyError(f"there is no spec '{name}'; there is: {self.name}")
+            raise KeyError(f"there is no spec `{name}`; there is: {self.name}")
         return self
 
 

@@ -79,11 +79,11 @@ def test_wrong_calls_are_explained():
         spec(A=A, B=A, alhpa=2)
     with pytest.raises(er.SpecError, match="K|dimension|shape"):
         spec(A=A, B=er.array(np.ones((3, 2)), dtype="bfloat16"))
-    with pytest.raises(er.SpecError, match=r"(?s)'A'.*4\.01"):
+    with pytest.raises(er.SpecError, match=r"(?s)`A`.*4\.01"):
         spec(A=np.array([[1, 2], [3, 4.01]], np.float32), B=A)
     with pytest.raises(TypeError, match="by name"):
         er.expr("x + 1")(1.0)
-    with pytest.raises(TypeError, match="input 'A'"):
+    with pytest.raises(TypeError, match="input `A`"):
         spec(A="A.npy", B=A)
     with pytest.raises(TypeError):
         er.expr(3)

@@ -71,6 +71,25 @@ def test_subnormal_products_of_bfloat16_round_once():
     er.assert_covers(r, x * y)
 
 
+def test_where_rounding_twice_differs_both_values_are_allowed():
+    # tf32 through float32: subnormal products with bits below float32's smallest value.
+    def even(n, bits):  # n / 2^bits to the nearest integer
+        return round(Fraction(n, 2**bits))
+
+    found = []
+    for i in range(1025, 2048, 2):
+        for j in range(1025, 2048, 16):
+            low = i * j % 2**19  # only beside a midpoint
+            if abs(low - 2**18) < 2**6 and even(i * j, 19) != even(even(i * j, 6), 13):
+                found.append((i, j))
+    for i, j in found:
+        r = er.multiply(er.array(i * 2.0**-75, dtype="tf32"), er.array(j * 2.0**-80, dtype="tf32"))
+        once, twice = even(i * j, 19) * 2.0**-136, even(even(i * j, 6), 13) * 2.0**-136
+        assert r.covers(once) and r.covers(twice) and not r.covers(once + 2.0**-134)
+    assert len(found) > 3
+    assert is_one_value(er.multiply(er.array(1.5, dtype="bf16"), er.array(1.0078125, dtype="bf16")))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_add_with_alpha(dtype):
     rng = np.random.default_rng(3)
@@ -211,7 +230,8 @@ def test_sum(dtype, shape, axis, keepdims):
     er.assert_covers(r, out)
     if out.numel():
         # One step of the dtype past the hull is refused.
-        above = shifted(torch.tensor(r.hi).to(out.dtype), torch.tensor(np.where(r.hi >= 0, 1, -1)).to({2: torch.int16, 4: torch.int32, 8: torch.int64}[out.element_size()]))
+        ints = {2: torch.int16, 4: torch.int32, 8: torch.int64}[out.element_size()]
+        above = shifted(torch.tensor(r.hi).to(out.dtype), torch.tensor(np.where(r.hi >= 0, 1, -1)).to(ints))
         assert not r.covers(torch.where(torch.tensor(r.hi) == 0, torch.ones_like(above), above)).any()
 
 
