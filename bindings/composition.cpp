@@ -89,14 +89,23 @@ class Composer {
   const std::optional<Format>& compute_;
   std::unordered_map<const Piece*, NodeId> places_;
   std::vector<Tensor> tensors_;
-  std::set<std::string> names_;
+  std::set<std::string> names_, labels_;
+  std::map<std::pair<const int*, std::string>, std::string> label_of_;  // by call and the label there
   bool has_within_ = false;
 
   // Pieces of several calls may carry one name.
-  std::string fresh(const std::string& name) {
+  static std::string fresh(const std::string& name, std::set<std::string>& taken) {
     std::string candidate = name;
-    for (int k = 2; !names_.insert(candidate).second; ++k) candidate = name + "_" + std::to_string(k);
+    for (int k = 2; !taken.insert(candidate).second; ++k) candidate = name + "_" + std::to_string(k);
     return candidate;
+  }
+
+  // Two calls choose independently, though their labels read alike.
+  const std::string& label(const Piece& piece) {
+    const std::string& text = piece.node.attributes.text;
+    const auto [at, is_new] = label_of_.try_emplace({piece.call.get(), text});
+    if (is_new) at->second = fresh(text, labels_);
+    return at->second;
   }
 
   NodeId append(const Piece& piece) {
@@ -108,7 +117,8 @@ class Composer {
       if (compute_) node.attributes.format = *compute_;
       else if (piece.innocuous) return node.operands[0];
     }
-    if (!node.name.empty()) node.name = fresh(node.name);
+    if (!node.name.empty()) node.name = fresh(node.name, names_);
+    if (row(node).is_choice && !node.attributes.text.empty()) node.attributes.text = label(piece);
     return graph.append(std::move(node));
   }
 
@@ -118,7 +128,7 @@ class Composer {
       if (graph[id].scalar_parameter == piece.node.scalar_parameter && same_elements(tensors_[i], *piece.tensor)) return id;
     }
     Node node = piece.node;
-    node.name = fresh(node.name);
+    node.name = fresh(node.name, names_);
     node.attributes.text = node.name;
     const NodeId id = graph.append(std::move(node));
     graph.inputs.push_back(id);
@@ -210,12 +220,15 @@ Composition compose(const std::vector<PieceResult>& results, const std::string& 
 
 std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePtr>& inputs) {
   std::vector<PiecePtr> pieces(graph.size());
+  const auto call = std::make_shared<const int>();
   for (std::size_t i = 0; i < inputs.size(); ++i) pieces[graph.inputs[i]] = inputs[i];
   for (NodeId id = 0; id < graph.size(); ++id) {
     if (pieces[id]) continue;
     std::vector<PiecePtr> operands;
     for (const NodeId o : graph[id].operands) operands.push_back(pieces[o]);
-    pieces[id] = make(graph[id], std::move(operands));
+    auto piece = make(graph[id], std::move(operands));
+    piece->call = call;
+    pieces[id] = std::move(piece);
   }
   std::vector<PieceResult> results;
   for (const Result& r : graph.results) results.push_back({r.name, pieces[r.node], r.declared});

@@ -21,6 +21,7 @@ struct Piece {
   Node node;  // its operand ids mean nothing here
   std::vector<PiecePtr> operands;
   std::optional<Tensor> tensor;  // of an input
+  std::shared_ptr<const int> call;  // of a spec, that it came from: a labelled choice is one choice within its call
   bool innocuous = false;  // a `within` whose slack the rounding after it absorbs: left out unless a compute format is asked for
 
   Piece() = default;

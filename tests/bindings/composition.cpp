@@ -76,6 +76,28 @@ TEST_CASE("composition: an innocuous within stands only where a compute format i
   CHECK_THROWS_AS(compose({{"", sum, {}}}, "", *find_format("f16")), Error);
 }
 
+TEST_CASE("composition: a labelled choice is one choice within its call, and another one in another call") {
+  const auto x = input("x", numbers({1}));
+  const auto call = [&] {
+    const auto graph = parse("any_of<\"way\">(x, x + 1)")->spec().lower({{"x", {f32, {1}}}});
+    return pieces_of(*graph, {x})[0].piece;
+  };
+  const auto hull = [](PiecePtr p) {
+    const Composition c = compose({{"", std::move(p), {}}});
+    Evaluation e(c.graph, c.inputs);
+    std::pair<double, double> ends{1e9, -1e9};
+    for (std::size_t run = 0; run < e.runs(); ++run) {
+      for (const Plane& plane : e.result(0, {}, run).planes) {
+        ends = {std::min(ends.first, plane.lo()[0]), std::max(ends.second, plane.hi()[0])};
+      }
+    }
+    return ends;
+  };
+  const auto first = call(), second = call();
+  CHECK(hull(apply("sub", {first, first})) == std::pair(0.0, 0.0));
+  CHECK(hull(apply("sub", {first, second})) == std::pair(-1.0, 1.0));
+}
+
 TEST_CASE("composition: a broken rule is the user's error") {
   CHECK_THROWS_WITH_AS(apply("add", {input("x", numbers({1, 2})), input("y", numbers({1, 2, 3}))}),
                        doctest::Contains("2 and 3 differ"), Error);

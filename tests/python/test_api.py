@@ -168,6 +168,17 @@ def test_a_labelled_choice_is_one_choice_for_all_results():
     assert results[0].check(x) and results[1].check(x + 1)
 
 
+def test_two_calls_choose_independently():
+    e = er.expr("any_of<\"way\">(x, x + 1)")
+    x = np.array([1.0])
+    first, second = e(x=x), e(x=x)
+    assert (first - first).lo.tolist() == [0] == (first - first).hi.tolist()
+    assert (first - second).lo.tolist() == [-1] and (first - second).hi.tolist() == [1]
+    ours = er.any_of(x, x + 1, label="way")  # of Python: one choice wherever it stands
+    again = er.any_of(x, x + 1, label="way")
+    assert (ours - again).hi.tolist() == [0]
+
+
 # Reports
 
 def test_a_report_counts_lists_and_explains():
