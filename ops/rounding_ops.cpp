@@ -3,6 +3,7 @@
 #include "ops/round_set.hpp"
 #include "ops/round_tile.hpp"
 #include "ops/row.hpp"
+#include "ops/widen_tile.hpp"
 
 namespace erx::families {
 
@@ -58,6 +59,9 @@ struct Within {
   template <class R>
   static Set<R> of(std::span<const Set<R>> x, const Attributes& a, Context c) {
     return widen(x[0], a, c);
+  }
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
+    return widen_tile(x[0], out, n, a, [&](std::size_t i) { write(out, i, widen(read(x[0], i), a, Context{})); });
   }
 };
 
