@@ -90,7 +90,8 @@ std::optional<NodeId> Lowering::widened(std::optional<NodeId> exact, const Forma
 bool Lowering::refuse_wide(const Value& v, const Manner& mode) {
   if (!v.wide) return false;
   const std::string& format = mode.format.name;
-  error(Diagnostic{v.wide, "`" + v.wide_name + "` is " + v.wide_type + ", wider than " + format, "round it, or write exact( ) around the operation"}
+  error(Diagnostic{v.wide, "`" + v.wide_name + "` is " + v.wide_type + ", wider than " + format,
+                   "round it, or write exact( ) around the operation"}
             .suggest(v.wide, "round<" + format + ">(" + v.wide_name + ")"));
   return true;
 }

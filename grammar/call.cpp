@@ -8,10 +8,11 @@ namespace erx {
 
 const std::map<std::string, Lowering::Special>& Lowering::specials() {
   static const std::map<std::string, Special> table = {
-      {"exact", &Lowering::exact},         {"mean", &Lowering::mean},           {"reshape", &Lowering::reshape},
-      {"transpose", &Lowering::transpose}, {"broadcast", &Lowering::broadcast}, {"zeros", &Lowering::zeros},
-      {"ones", &Lowering::ones},           {"full", &Lowering::full},           {"len", &Lowering::length},
-      {"dot", &Lowering::dot},
+      {"exact", &Lowering::exact},         {"mean", &Lowering::mean},
+      {"reshape", &Lowering::reshape},     {"transpose", &Lowering::transpose},
+      {"broadcast", &Lowering::broadcast}, {"zeros", &Lowering::zeros},
+      {"ones", &Lowering::ones},           {"full", &Lowering::full},
+      {"len", &Lowering::length},          {"dot", &Lowering::dot},
   };
   return table;
 }
@@ -63,7 +64,9 @@ Lowering::Arguments Lowering::arguments(const Syntax& call, const std::vector<st
     }
   }
   if (sorted.positional.size() < min || sorted.positional.size() > max) {
-    const std::string wanted = min == max ? plural(min, "argument") : max > 100 ? "at least " + plural(min, "argument") : std::to_string(min) + " to " + plural(max, "argument");
+    const std::string wanted = min == max  ? plural(min, "argument")
+                               : max > 100 ? "at least " + plural(min, "argument")
+                                           : std::to_string(min) + " to " + plural(max, "argument");
     Diagnostic d{span(call), "`" + call.text + "` takes " + wanted + ", found " + std::to_string(sorted.positional.size()), ""};
     if (const Op* op = find_op(call.text)) d.label = std::string(op->doc);
     error(std::move(d));
@@ -235,11 +238,13 @@ Value Lowering::dot(const Syntax& s, const Manner& mode) { return operation(op("
 
 Value Lowering::user_function(const Syntax& fn, const Syntax& s, const Manner& mode) {
   if (std::find(calls_.begin(), calls_.end(), s.text) != calls_.end()) {
-    error(Diagnostic{span(s), "`" + s.text + "` calls itself", "functions are written out where they are called"}.note(span(fn), "defined here"));
+    error(Diagnostic{span(s), "`" + s.text + "` calls itself", "functions are written out where they are called"}.note(span(fn),
+                                                                                                                       "defined here"));
     return Value::unknown(span(s));
   }
   if (calls_.size() > 20 || ++written_out_ > 100000) {
-    error({span(s), calls_.size() > 20 ? "functions call each other more than 20 deep" : "functions written out here become too large", ""});
+    error(
+        {span(s), calls_.size() > 20 ? "functions call each other more than 20 deep" : "functions written out here become too large", ""});
     return Value::unknown(span(s));
   }
   const Syntax& parameters = fn[1];
@@ -288,10 +293,13 @@ Value Lowering::user_function(const Syntax& fn, const Syntax& s, const Manner& m
 
 void Lowering::check(const Syntax& item) {
   const Op* row = find_op(item.text);
-  const bool taken = item.is(Form::format_item) ? find_type(item.text).has_value() : specials().count(item.text) || (row && is_callable(*row));
+  const bool taken =
+      item.is(Form::format_item) ? find_type(item.text).has_value() : specials().count(item.text) || (row && is_callable(*row));
   if (taken) {
     const auto begin = static_cast<std::uint32_t>(span(item).text().find(item.text, 2)) + item.begin;
-    error({{ast_.source, begin, begin + static_cast<std::uint32_t>(item.text.size())}, "`" + item.text + "` is part of the language already", "choose another name"});
+    error({{ast_.source, begin, begin + static_cast<std::uint32_t>(item.text.size())},
+           "`" + item.text + "` is part of the language already",
+           "choose another name"});
   }
   if (item.is(Form::format_item)) {
     Syntax word{Form::name, item.text, {}, item.begin, item.end};
@@ -310,8 +318,10 @@ void Lowering::check(const Syntax& item) {
     scopes_.front()[p.text] = {Value::unknown(span(p)), span(p)};
   }
   calls_.push_back(item.text);
-  if (item[3].is(Form::block)) block(item[3], Manner{});
-  else expression(item[3], Manner{});
+  if (item[3].is(Form::block))
+    block(item[3], Manner{});
+  else
+    expression(item[3], Manner{});
 }
 
 }  // namespace erx

@@ -22,7 +22,8 @@ std::optional<Dim> Lowering::dimension(const Syntax& s) {
       if (const Name* known = find(s.text)) {
         if (known->value.dim) return known->value.dim;
         if (!known->value.node && !known->value.is_tuple) return {};  // comes with the call, or has been reported
-        error(Diagnostic{span(s), "`" + s.text + "` is not a whole number that is known before the inputs are read", ""}.note(known->declared, "declared here"));
+        error(Diagnostic{span(s), "`" + s.text + "` is not a whole number that is known before the inputs are read", ""}.note(
+            known->declared, "declared here"));
         return {};
       }
       if (dims_.count(s.text)) {
@@ -45,13 +46,17 @@ std::optional<Dim> Lowering::dimension(const Syntax& s) {
           left.reset();
           continue;
         }
-        if (o == "+") left = *left + *right;
-        else if (o == "-") left = *left - *right;
-        else if (o == "*") left = *left * *right;
+        if (o == "+")
+          left = *left + *right;
+        else if (o == "-")
+          left = *left - *right;
+        else if (o == "*")
+          left = *left * *right;
         else if (o == "/" || o == "//") {
           auto q = quotient(*left, *right, o == "//");
           if (!q && right->is_number() && right->value() != 0 && left->is_number()) {
-            error({span(s), "`" + std::string(span(s).text()) + "` is not a whole number", left->to_string() + " is not a multiple of " + right->to_string()});
+            error({span(s), "`" + std::string(span(s).text()) + "` is not a whole number",
+                   left->to_string() + " is not a multiple of " + right->to_string()});
           } else if (!q) {
             error({span(s), "a dimension is divided by a whole number", ""});
           }

@@ -100,7 +100,9 @@ Example read_example(const Ast& ast, const Syntax& item, const std::vector<Spec>
     if (specs.empty()) {
       errors.push_back({ast.span(item), "an example without a spec", "this file has none"});
     } else if (example.spec.empty()) {
-      errors.push_back({{ast.source, item.begin, item.begin + 7}, "this example does not say its spec", "the file has several: example " + names[0] + " \"...\""});
+      errors.push_back({{ast.source, item.begin, item.begin + 7},
+                        "this example does not say its spec",
+                        "the file has several: example " + names[0] + " \"...\""});
     } else {
       Diagnostic d{ast.span(item[0]), "unknown spec `" + example.spec + "`", ""};
       const std::string near = did_you_mean(example.spec, names);
@@ -117,13 +119,16 @@ Example read_example(const Ast& ast, const Syntax& item, const std::vector<Spec>
   for (const Syntax& line : item[2].children) {
     if (line.is(Form::error)) continue;
     ExampleLine l;
-    l.kind = line.is(Form::input_line) ? ExampleLine::Kind::input : line.is(Form::covers_line) ? ExampleLine::Kind::covers : ExampleLine::Kind::rejects;
+    l.kind = line.is(Form::input_line)    ? ExampleLine::Kind::input
+             : line.is(Form::covers_line) ? ExampleLine::Kind::covers
+                                          : ExampleLine::Kind::rejects;
     l.name = line.text;
     l.span = ast.span(line);
     l.value = ExampleReader(ast, errors).tensor(line[0]);
     const bool is_input = l.kind == ExampleLine::Kind::input;
     const auto& known = is_input ? inputs : results;
-    const auto begin = static_cast<std::uint32_t>(l.span.begin + ast.source->text.substr(l.span.begin, l.span.end - l.span.begin).find(l.name));
+    const auto begin =
+        static_cast<std::uint32_t>(l.span.begin + ast.source->text.substr(l.span.begin, l.span.end - l.span.begin).find(l.name));
     const Span word{ast.source, begin, begin + static_cast<std::uint32_t>(l.name.size())};
     const bool found = std::find(known.begin(), known.end(), l.name) != known.end() || (!is_input && l.name.empty() && known.size() == 1);
     if (spec && !found && !spec->parameters.empty()) {
@@ -147,7 +152,9 @@ Example read_example(const Ast& ast, const Syntax& item, const std::vector<Spec>
   if (spec && whole) {
     for (const auto& p : spec->parameters) {
       if (!p.has_default && std::find(given.begin(), given.end(), p.name) == given.end()) {
-        errors.push_back(Diagnostic{{ast.source, item.begin, item.begin + 7}, "this example gives no `" + p.name + "`", "missing input"}.note(p.span, "declared here"));
+        errors.push_back(
+            Diagnostic{{ast.source, item.begin, item.begin + 7}, "this example gives no `" + p.name + "`", "missing input"}.note(
+                p.span, "declared here"));
       }
     }
   }

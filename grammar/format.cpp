@@ -65,7 +65,9 @@ class Layout {
     out_ += text + '\n';
     std::size_t last = end;
     while (last > begin && tokens_[last - 1].kind == TokenKind::comment) --last;
-    if (last > begin) continues_ = tokens_[last - 1].kind == TokenKind::punctuation && is_any(word(last - 1), {"+", "-", "*", "/", "//", "%", "@", "**", "=", "->", "<=", "<", "==", "!=", ">="});
+    if (last > begin)
+      continues_ = tokens_[last - 1].kind == TokenKind::punctuation &&
+                   is_any(word(last - 1), {"+", "-", "*", "/", "//", "%", "@", "**", "=", "->", "<=", "<", "==", "!=", ">="});
     if (last == begin) return;
     if (next_continues(end)) continues_ = true;
   }
@@ -119,8 +121,9 @@ class Layout {
   /// `sum(x where (m))`, not the function where(m, x, y): something stands before it.
   bool masks(std::size_t k) const {
     const std::size_t p = previous(k);
-    return p != k && (tokens_[p].kind == TokenKind::number || (tokens_[p].kind == TokenKind::name && !is_any(word(p), {"return", "and", "or", "not"})) ||
-                      is_any(word(p), {")", "]"}));
+    return p != k &&
+           (tokens_[p].kind == TokenKind::number ||
+            (tokens_[p].kind == TokenKind::name && !is_any(word(p), {"return", "and", "or", "not"})) || is_any(word(p), {")", "]"}));
   }
 
   /// Is the operator at k a sign, with nothing on its left to act on?
@@ -129,7 +132,8 @@ class Layout {
     const std::size_t p = previous(k);
     if (p == k) return true;
     if (tokens_[p].kind == TokenKind::number || tokens_[p].kind == TokenKind::string) return false;
-    if (tokens_[p].kind == TokenKind::name) return is_any(word(p), {"return", "in", "and", "or", "not", "covers", "rejects", "assume", "where"});
+    if (tokens_[p].kind == TokenKind::name)
+      return is_any(word(p), {"return", "in", "and", "or", "not", "covers", "rejects", "assume", "where"});
     return !is_any(word(p), {")", "]", "}"});
   }
 
@@ -142,7 +146,7 @@ class Layout {
     if (px && x == "{") return !(py && y == "}") && !in_set(b);
     if (py && y == "}") return !in_set(b);
     if (py && y == "{") return !(px && is_any(x, {"(", "<", "["}));
-    if (px && (x == "." || x == "..." )) return false;
+    if (px && (x == "." || x == "...")) return false;
     if (py && y == ".") return false;
     if (py && y == "..") return false;
     if (px && x == "..") return false;
@@ -150,7 +154,7 @@ class Layout {
     if (px && x == "<" && template_open && open_.back().column == a) return false;
     if (py && y == "<" && is_template(b)) return false;
     if (py && y == ">" && template_open) return false;
-    if (px && x == ">" && closed_template_ == a) return !(py && is_any(y, {"(", "["})) ;
+    if (px && x == ">" && closed_template_ == a) return !(py && is_any(y, {"(", "["}));
     if (py && y == "=") return !keyword_equals(b);
     if (px && x == "=") return !keyword_equals(a);
     if (px && x == ":") return !in_index(a);
@@ -160,7 +164,8 @@ class Layout {
     if (py && y == "**") return false;
     if (py && (y == "(" || y == "[")) {
       if (x == "where") return masks(a);
-      if (tokens_[a].kind == TokenKind::name) return is_any(x, {"return", "let", "in", "and", "or", "not", "covers", "rejects", "assume", "where", "over"});
+      if (tokens_[a].kind == TokenKind::name)
+        return is_any(x, {"return", "let", "in", "and", "or", "not", "covers", "rejects", "assume", "where", "over"});
       return px && !is_any(x, {")", "]", "}"});
     }
     return true;

@@ -10,8 +10,9 @@ Items collect_items(const Ast& ast, std::vector<Diagnostic>& errors) {
     auto [before, fresh] = all.emplace(item.text, &item);
     if (!fresh) {
       const auto begin = static_cast<std::uint32_t>(ast.source->text.find(item.text, item.begin + 2));
-      errors.push_back(Diagnostic{{ast.source, begin, begin + static_cast<std::uint32_t>(item.text.size())}, "`" + item.text + "` is defined twice", ""}.note(
-          {ast.source, before->second->begin, before->second->begin}, "first defined here"));
+      errors.push_back(
+          Diagnostic{{ast.source, begin, begin + static_cast<std::uint32_t>(item.text.size())}, "`" + item.text + "` is defined twice", ""}
+              .note({ast.source, before->second->begin, before->second->begin}, "first defined here"));
       continue;
     }
     (item.is(Form::fn) ? items.functions : item.is(Form::spec) ? items.specs : items.formats)[item.text] = &item;

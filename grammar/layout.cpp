@@ -88,14 +88,19 @@ Value Lowering::reshape(const Syntax& s, const Manner& mode) {
     Dim rest(1);
     std::size_t open = 0;
     for (std::size_t i = 0; i < to->size(); ++i) {
-      if ((*to)[i].is_number() && (*to)[i].value() == -1) open = i;
-      else rest = rest * (*to)[i];
+      if ((*to)[i].is_number() && (*to)[i].value() == -1)
+        open = i;
+      else
+        rest = rest * (*to)[i];
     }
     const Dim all = count_of(graph[*x.node].shape);
     if (rest.is_number() && rest.value() != 0 && (!all.is_number() || all.value() % rest.value() == 0)) {
       (*to)[open] = all.is_number() ? Dim(all.value() / rest.value()) : divide(all, rest.value());
     } else if (rest.is_number() && all.is_number()) {
-      error({span(s), to_string(graph[*x.node].shape) + " cannot be reshaped: " + all.to_string() + " elements are no multiple of " + rest.to_string(), ""});
+      error(
+          {span(s),
+           to_string(graph[*x.node].shape) + " cannot be reshaped: " + all.to_string() + " elements are no multiple of " + rest.to_string(),
+           ""});
       return Value::unknown(span(s));
     } else {
       is_complete = false;  // a quotient of named dimensions: known with the call
@@ -212,7 +217,8 @@ std::optional<Slice> Lowering::slice(const Syntax& s, const Dim& extent, std::si
   if (const Name* loop = s.is(Form::name) ? find(s.text) : nullptr; loop && loop->value.tile) {
     const auto [start, stop] = *loop->value.tile;
     if (known && stop > n) {
-      error({span(s), "the tile " + std::to_string(start) + ":" + std::to_string(stop) + " does not fit", "axis " + std::to_string(axis) + " has " + std::to_string(n) + " elements"});
+      error({span(s), "the tile " + std::to_string(start) + ":" + std::to_string(stop) + " does not fit",
+             "axis " + std::to_string(axis) + " has " + std::to_string(n) + " elements"});
       return {};
     }
     return Slice{Slice::Kind::range, start, 1, stop - start};
@@ -221,7 +227,8 @@ std::optional<Slice> Lowering::slice(const Syntax& s, const Dim& extent, std::si
     auto i = integer(s, "an index");
     if (!i) return {};
     if (known && (*i < -n || *i >= n)) {
-      error({span(s), "index " + std::to_string(*i) + " is out of range", "axis " + std::to_string(axis) + " has " + std::to_string(n) + " elements"});
+      error({span(s), "index " + std::to_string(*i) + " is out of range",
+             "axis " + std::to_string(axis) + " has " + std::to_string(n) + " elements"});
       return {};
     }
     return Slice{Slice::Kind::index, known && *i < 0 ? *i + n : *i, 1, 0};
@@ -271,7 +278,8 @@ Value Lowering::index(Value x, const Syntax& s) {
   auto takes_axis = [](const Syntax& i) { return !i.is(Form::ellipsis) && !(i.is(Form::name) && i.text == "None"); };
   const auto used = static_cast<std::size_t>(std::count_if(s.children.begin(), s.children.end(), takes_axis));
   if (used > from.size()) {
-    error({span(s), "too many indices: " + std::to_string(used) + " for " + std::to_string(from.size()) + " dimensions", "has shape " + to_string(from)});
+    error({span(s), "too many indices: " + std::to_string(used) + " for " + std::to_string(from.size()) + " dimensions",
+           "has shape " + to_string(from)});
     return Value::unknown(at);
   }
   Attributes attributes;

@@ -117,7 +117,8 @@ Value Lowering::fold(const Syntax& s, const Manner& mode) {
   auto declare = [&](const std::string& name, const Span& where) {
     const Name* before = find(name);
     if (before || declared.count(name)) {
-      error(Diagnostic{where, "`" + name + "` is defined twice", "a name keeps its meaning"}.note(before ? before->declared : declared.at(name), "first defined here"));
+      error(Diagnostic{where, "`" + name + "` is defined twice", "a name keeps its meaning"}.note(
+          before ? before->declared : declared.at(name), "first defined here"));
       ok = false;
     }
     declared[name] = where;
@@ -155,8 +156,10 @@ Value Lowering::fold(const Syntax& s, const Manner& mode) {
     }
     if (!next.is_tuple || next.parts.size() != order.size()) {
       if (next.is_tuple || next.node) {
-        error({next.at, "the state has " + std::to_string(order.size()) + (order.size() == 1 ? " value" : " values") + ", and `next` gives " +
-                            std::to_string(next.is_tuple ? next.parts.size() : 1), ""});
+        error({next.at,
+               "the state has " + std::to_string(order.size()) + (order.size() == 1 ? " value" : " values") + ", and `next` gives " +
+                   std::to_string(next.is_tuple ? next.parts.size() : 1),
+               ""});
       }
       return false;
     }

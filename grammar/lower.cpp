@@ -63,15 +63,11 @@ Value Lowering::expression(const Syntax& s, const Manner& mode) {
     case Form::array:
       error({span(s), "a list of numbers is a value in examples only", "pass it as an input"});
       return Value::unknown(span(s));
-    case Form::set:
-      error({span(s), "a set of numbers stands between < and >, as in split({1, 2})", ""});
-      return Value::unknown(span(s));
+    case Form::set: error({span(s), "a set of numbers stands between < and >, as in split({1, 2})", ""}); return Value::unknown(span(s));
     case Form::argument:
       error({span(s), "`" + s.text + "=` names an argument of a call", "not expected here"});
       return Value::unknown(span(s));
-    case Form::masked:
-      error({span(s), "only a reduction takes a mask", "write where(m, x, y)"});
-      return Value::unknown(span(s));
+    case Form::masked: error({span(s), "only a reduction takes a mask", "write where(m, x, y)"}); return Value::unknown(span(s));
     default: return Value::unknown(span(s));  // has been reported
   }
 }
@@ -133,7 +129,8 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
     Value v = known->value;
     v.at = at;
     if (v.tile) {
-      error(Diagnostic{at, "`" + s.text + "` is a tile: it stands only in an index, as in x[" + s.text + "]", ""}.note(known->declared, "declared here"));
+      error(Diagnostic{at, "`" + s.text + "` is a tile: it stands only in an index, as in x[" + s.text + "]", ""}.note(known->declared,
+                                                                                                                       "declared here"));
       return Value::unknown(at);
     }
     if (!v.node) return v;
@@ -200,7 +197,9 @@ Value Lowering::chain(const Syntax& s, const Manner& mode) {
   if (compares && s.size() == 3 && s[0].is(Form::name) && s[1].text == "<" && s[2].text == ">") {
     const std::string near = did_you_mean(s[0].text, {"round", "acc", "approx", "within", "any_of"});
     if (!near.empty()) {  // round<bf16>(x), misspelt
-      error(Diagnostic{span(s[0]), "unknown head `" + s[0].text + "`", ""}.note({}, "did you mean `" + near + "`?").suggest(span(s[0]), near));
+      error(Diagnostic{span(s[0]), "unknown head `" + s[0].text + "`", ""}
+                .note({}, "did you mean `" + near + "`?")
+                .suggest(span(s[0]), near));
       return Value::unknown(span(s));
     }
   }
@@ -221,10 +220,14 @@ Value Lowering::chain(const Syntax& s, const Manner& mode) {
     std::optional<Dim> dim;
     if (left.dim && right.dim) {
       const std::string& o = s[i].text;
-      if (o == "+") dim = *left.dim + *right.dim;
-      else if (o == "-") dim = *left.dim - *right.dim;
-      else if (o == "*") dim = *left.dim * *right.dim;
-      else if (o == "//" || o == "/") dim = quotient(*left.dim, *right.dim, o == "//");
+      if (o == "+")
+        dim = *left.dim + *right.dim;
+      else if (o == "-")
+        dim = *left.dim - *right.dim;
+      else if (o == "*")
+        dim = *left.dim * *right.dim;
+      else if (o == "//" || o == "/")
+        dim = quotient(*left.dim, *right.dim, o == "//");
     }
     left = step(std::move(left), s[i], std::move(right), s, dim ? Manner{} : mode);  // whole numbers of shapes do not round
     left.dim = dim;

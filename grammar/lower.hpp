@@ -35,9 +35,9 @@ class Lowering {
   Graph graph;
   std::vector<Parameter> parameters;  // of the signature; of a bare expression its free names
   std::vector<Declared> results;
-  bool is_generic = false;            // its formats or the number of its dimensions come with the call
-  bool keep_defaults = false;         // with names for dimensions: unbound `real` parameters take their defaults, for printing
-  bool is_complete = true;            // every node is known: the graph says all
+  bool is_generic = false;     // its formats or the number of its dimensions come with the call
+  bool keep_defaults = false;  // with names for dimensions: unbound `real` parameters take their defaults, for printing
+  bool is_complete = true;     // every node is known: the graph says all
 
  private:
   // lower.cpp: expressions
@@ -115,7 +115,8 @@ class Lowering {
   // loops.cpp: bodies instantiated anew for each number
   Value choose(const Syntax&, const Manner&);
   Value fold(const Syntax&, const Manner&);
-  Value instance(const Syntax& block, const std::map<std::string, Value>& names, const std::map<std::string, Span>& declared, const Manner&);
+  Value instance(const Syntax& block, const std::map<std::string, Value>& names, const std::map<std::string, Span>& declared,
+                 const Manner&);
   struct Steps {
     std::vector<std::pair<std::int64_t, std::int64_t>> parts;  // of tiles: start and stop; of a range: the number, twice
     bool are_tiles = false;
@@ -124,7 +125,7 @@ class Lowering {
 
   // sums.cpp: acc and within
   Value acc(const Syntax&, const Manner&);
-  Value sum(const Syntax&, const Manner&);   // the sum written in `e`, exactly; its leaves as the mode says
+  Value sum(const Syntax&, const Manner&);  // the sum written in `e`, exactly; its leaves as the mode says
   bool is_sum(const Syntax&) const;
   Value within_sum(const Syntax&, const Manner&);
   bool check_leaves(NodeId sum, const Format&, const Syntax& whole);
@@ -184,15 +185,15 @@ class Lowering {
   std::vector<Diagnostic>& errors_;
   std::vector<Diagnostic>& warnings_;
   std::vector<std::map<std::string, Name>> scopes_ = {{}};
-  std::map<std::string, Span> dims_;          // declared dimensions
-  std::map<std::string, Size> sizes_;         // with the numbers of the call
-  std::map<std::string, Shape> rests_;        // what ...S stands for
+  std::map<std::string, Span> dims_;                      // declared dimensions
+  std::map<std::string, Size> sizes_;                     // with the numbers of the call
+  std::map<std::string, Shape> rests_;                    // what ...S stands for
   std::map<std::string, std::optional<Format>> formats_;  // generic formats
   std::map<std::string, std::string> format_from_;        // the parameter that fixed it
-  std::map<NodeId, Span> used_;               // the last place that names a node
-  std::set<std::string> taken_;               // names of nodes
-  std::vector<std::string> calls_;            // functions being inlined
-  int written_out_ = 0;                // calls of functions
+  std::map<NodeId, Span> used_;                           // the last place that names a node
+  std::set<std::string> taken_;                           // names of nodes
+  std::vector<std::string> calls_;                        // functions being inlined
+  int written_out_ = 0;                                   // calls of functions
   bool concrete_ = false;
   bool bare_ = false;
   const Bindings* bindings_ = nullptr;

@@ -39,8 +39,8 @@ const auto name_text_def = x3::lexeme[!(x3::omit[reserved] >> !name_char) >> (x3
 const Words<struct NumberText> number_text = "a number";
 const auto decimal = ((+x3::ascii::digit >> -('.' >> !x3::lit('.') >> *x3::ascii::digit)) | ('.' >> +x3::ascii::digit)) >>
                      -(x3::char_("eE") >> -x3::char_("+-") >> +x3::ascii::digit);
-const auto hexadecimal =
-    '0' >> x3::char_("xX") >> +x3::ascii::xdigit >> -('.' >> *x3::ascii::xdigit) >> -(x3::char_("pP") >> -x3::char_("+-") >> +x3::ascii::digit);
+const auto hexadecimal = '0' >> x3::char_("xX") >> +x3::ascii::xdigit >> -('.' >> *x3::ascii::xdigit) >>
+                         -(x3::char_("pP") >> -x3::char_("+-") >> +x3::ascii::digit);
 const auto number_text_def = x3::raw[x3::lexeme[(hexadecimal | decimal) >> !name_char]];
 const Words<struct StringText> string_text = "a text in quotes";
 const auto string_text_def = x3::lexeme['"' >> *(('\\' >> x3::char_) | (x3::char_ - '"' - '\n')) >> '"'];
@@ -77,7 +77,8 @@ const auto close_block_def = x3::lit('}');
 const Mark<struct CloseExample> close_example = "`NAME = value`, `covers`, `rejects` or `}`";
 const auto close_example_def = x3::lit('}');
 BOOST_SPIRIT_DEFINE(comma_paren, comma_bracket, comma_angle, comma_brace)
-BOOST_SPIRIT_DEFINE(close_arguments, close_list, close_template, close_set, close_dims, close_parameters, close_names, close_block, close_example)
+BOOST_SPIRIT_DEFINE(close_arguments, close_list, close_template, close_set, close_dims, close_parameters, close_names, close_block,
+                    close_example)
 
 const Rule<struct ExpressionId> expression = "an expression";
 const Rule<struct NegationId> negation = "an expression";
@@ -102,7 +103,8 @@ const auto argument_def = node(Form::argument, key, x3::eps > value) | value;
 const auto arguments_def = node(Form::arguments, none, x3::lit('(') >> *(argument > comma_paren) > close_arguments);
 const auto template_value_def = node(Form::string, string_text, x3::eps) | set_literal | additive;
 const auto template_argument_def = node(Form::argument, key, x3::eps > template_value) | template_value;
-const auto template_arguments_def = node(Form::template_arguments, none, x3::lit('<') >> *(template_argument > comma_angle) > close_template);
+const auto template_arguments_def =
+    node(Form::template_arguments, none, x3::lit('<') >> *(template_argument > comma_angle) > close_template);
 BOOST_SPIRIT_DEFINE(value, argument, arguments, template_value, template_argument, template_arguments)
 
 // Operands.
@@ -115,12 +117,12 @@ const auto free_head =
 const auto float_head = node(Form::head, word("float"), x3::eps > template_arguments);
 const auto format_def = float_head | node(Form::name, name_text, x3::eps);
 const auto in_block =
-    node(Form::in_block, word("in"),
-         x3::eps > format >> node(Form::arguments, none, *(x3::lit(',') > template_argument)) > block);
+    node(Form::in_block, word("in"), x3::eps > format >> node(Form::arguments, none, *(x3::lit(',') > template_argument)) > block);
 const Rule<struct SetId> set_rule = "`{` and numbers";
 const auto set_rule_def = set_literal;
 const Rule<struct StateId> state = "`(` and the state, as in (m = 0)";
-const auto state_def = node(Form::arguments, none, x3::lit('(') >> *(node(Form::argument, key, x3::eps > value) > comma_paren) > close_arguments);
+const auto state_def =
+    node(Form::arguments, none, x3::lit('(') >> *(node(Form::argument, key, x3::eps > value) > comma_paren) > close_arguments);
 const Mark<struct InId> word_in = "`in`";
 const auto word_in_def = keyword("in");
 const Mark<struct OverId> word_over = "`over`";
@@ -137,8 +139,8 @@ const auto fold = node(Form::fold, keyword("fold") >> none, x3::eps > state > wo
 const auto call = node(Form::call, name_text >> &on_line(x3::lit('(')), arguments);
 const auto parenthesised = group(Form::tuple, x3::lit('(') >> *(expression > comma_paren) > close_arguments);
 const auto array = node(Form::array, none, x3::lit('[') >> *(expression > comma_bracket) > close_list);
-const auto operand = node(Form::number, number_text, x3::eps) | parenthesised | head | free_head | float_head | in_block | choose | fold | call |
-                     node(Form::name, name_text, x3::eps);
+const auto operand = node(Form::number, number_text, x3::eps) | parenthesised | head | free_head | float_head | in_block | choose | fold |
+                     call | node(Form::name, name_text, x3::eps);
 
 const auto part = expression | absent;
 const auto ellipsis = node(Form::ellipsis, none, x3::lit("..."));
@@ -178,7 +180,8 @@ const auto give = node(Form::give, (keyword("return") | keyword("next")) >> none
 const auto last = node(Form::give, none, expression);
 const Rule<struct StatementId> statement = "a statement";
 const auto statement_def = recover(let_one | let_many | let_wrong | assume | give | last);
-const auto block_def = node(Form::block, none, x3::lit('{') >> *(x3::omit[*x3::lit(';')] >> !x3::lit('}') >> statement) >> *x3::lit(';') > close_block);
+const auto block_def =
+    node(Form::block, none, x3::lit('{') >> *(x3::omit[*x3::lit(';')] >> !x3::lit('}') >> statement) >> *x3::lit(';') > close_block);
 BOOST_SPIRIT_DEFINE(equals, let_name, name_list, statement, block)
 // A file without items: an expression, after `let`s if there are any.
 const auto bare = node(Form::block, none, +(x3::omit[*x3::lit(';')] >> statement));
@@ -214,7 +217,8 @@ const auto generics_def = node(Form::generics, none, (x3::lit('<') >> *(generic 
 const auto parameter = node(Form::parameter, name_text, (x3::eps > colon > type) >> default_value);
 const auto parameters_def = node(Form::parameters, none, x3::lit('(') >> *(parameter > comma_paren) > close_parameters);
 const auto result = node(Form::result, name_text, x3::eps > colon > type);
-const auto results_def = node(Form::results, none, (x3::lit('(') >> *(result > comma_paren) > close_parameters) | node(Form::result, none, type));
+const auto results_def =
+    node(Form::results, none, (x3::lit('(') >> *(result > comma_paren) > close_parameters) | node(Form::result, none, type));
 const auto spec = node(Form::spec, keyword("spec") > item_name, x3::eps > generics > parameters > arrow > results > block);
 const auto typed = (colon > type) | absent;
 const auto fn_parameter = node(Form::parameter, name_text, typed >> default_value);
@@ -277,11 +281,13 @@ std::shared_ptr<const Ast> parse_syntax(const std::shared_ptr<const Source>& sou
   errors.insert(errors.end(), scanned.errors.begin(), scanned.errors.end());
   // Brackets that do not match are reported once, by the scan; what the parser makes of the item would be noise.
   auto readable = [&](std::uint32_t from, std::uint32_t to) {
-    return std::none_of(scanned.errors.begin(), scanned.errors.end(), [&](const Diagnostic& d) { return d.span.begin >= from && d.span.begin < to; });
+    return std::none_of(scanned.errors.begin(), scanned.errors.end(),
+                        [&](const Diagnostic& d) { return d.span.begin >= from && d.span.begin < to; });
   };
   const auto end = static_cast<std::uint32_t>(scanned.text.size());
   if (scanned.items.empty() && readable(0, end)) {
-    Syntax whole = syntax::parse_range(syntax::bare, "an expression or an item (spec, fn, format, import, example)", scanned.text, 0, end, problems);
+    Syntax whole =
+        syntax::parse_range(syntax::bare, "an expression or an item (spec, fn, format, import, example)", scanned.text, 0, end, problems);
     ast->items.push_back(std::move(whole));
   }
   for (const auto& [from, to] : scanned.items) {
@@ -289,7 +295,8 @@ std::shared_ptr<const Ast> parse_syntax(const std::shared_ptr<const Source>& sou
       ast->items.push_back(Syntax{Form::error, "", {}, from, to});
       continue;
     }
-    ast->items.push_back(syntax::parse_range(syntax::item, "an item (spec, fn, format, import, example)", scanned.text, from, to, problems));
+    ast->items.push_back(
+        syntax::parse_range(syntax::item, "an item (spec, fn, format, import, example)", scanned.text, from, to, problems));
   }
   for (const Syntax& item : ast->items) problems.check_separators(item);
   return ast;

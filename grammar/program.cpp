@@ -32,12 +32,15 @@ void check_text(const std::shared_ptr<const Source>& source, std::vector<Diagnos
   }
 }
 
-void add_spec(Program& program, const std::shared_ptr<const Ast>& ast, const Items& items, std::size_t index, std::vector<Diagnostic>& errors) {
+void add_spec(Program& program, const std::shared_ptr<const Ast>& ast, const Items& items, std::size_t index,
+              std::vector<Diagnostic>& errors) {
   const Syntax& item = ast->items[index];
   const bool bare = item.is(Form::block);
   Lowering lowering(*ast, items, errors, program.warnings);
-  if (bare) lowering.bare(item, nullptr);
-  else lowering.spec(item, nullptr);
+  if (bare)
+    lowering.bare(item, nullptr);
+  else
+    lowering.spec(item, nullptr);
   Spec spec;
   spec.name = item.text;
   spec.span = ast->span(item);
@@ -108,7 +111,8 @@ const Spec& Program::spec(std::string_view name) const {
   }
   if (specs.empty()) throw Error("`" + source->name + "` has no spec");
   if (name.empty()) throw Error("`" + source->name + "` has several specs, say which: " + list);
-  if (specs.size() == 1 && specs[0].name.empty()) throw Error("`" + source->name + "` is one expression; it has no spec `" + std::string(name) + "`");
+  if (specs.size() == 1 && specs[0].name.empty())
+    throw Error("`" + source->name + "` is one expression; it has no spec `" + std::string(name) + "`");
   Diagnostic d{{}, "`" + source->name + "` has no spec `" + std::string(name) + "`; it has " + list, ""};
   const std::string near = did_you_mean(name, names);
   if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?");
@@ -120,8 +124,10 @@ std::shared_ptr<const Graph> Spec::lower(const std::map<std::string, Binding>& i
   const Items items = collect_items(*ast, errors);
   Lowering lowering(*ast, items, errors, warnings);
   const Syntax& syntax = ast->items[item];
-  if (syntax.is(Form::block)) lowering.bare(syntax, &inputs);
-  else lowering.spec(syntax, &inputs);
+  if (syntax.is(Form::block))
+    lowering.bare(syntax, &inputs);
+  else
+    lowering.spec(syntax, &inputs);
   if (!errors.empty()) throw Error(std::move(errors));
   if (!lowering.is_complete) throw Bug("a spec without mistakes was not lowered whole");
   return std::make_shared<const Graph>(std::move(lowering.graph));

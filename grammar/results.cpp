@@ -30,7 +30,8 @@ void Lowering::give_one(const Declared& declared, const Value& v) {
     }
   }
   if (declared.shape && !(*declared.shape == node.shape)) {
-    Diagnostic d{v.at, "the result has shape " + to_string(node.shape) + ", and " + to_string(*declared.shape) + " is declared", "has shape " + to_string(node.shape)};
+    Diagnostic d{v.at, "the result has shape " + to_string(node.shape) + ", and " + to_string(*declared.shape) + " is declared",
+                 "has shape " + to_string(node.shape)};
     if (declared.span) std::move(d).note(declared.span, "declared here");
     note_dims(d, {*v.node});
     error(std::move(d));
@@ -46,13 +47,15 @@ void Lowering::give(const Syntax& list, const Value& v) {
   }
   if (!v.is_tuple) {
     if (v.node) {
-      error(Diagnostic{v.at, "one value, and " + std::to_string(results.size()) + " results are declared", "return a tuple, as in (a, b)"}.note(span(list), "declared here"));
+      error(Diagnostic{v.at, "one value, and " + std::to_string(results.size()) + " results are declared", "return a tuple, as in (a, b)"}
+                .note(span(list), "declared here"));
     }
     is_complete = false;
     return;
   }
   if (v.parts.size() != results.size()) {
-    error(Diagnostic{v.at, std::to_string(v.parts.size()) + " values, and " + std::to_string(results.size()) + " results are declared", ""}.note(span(list), "declared here"));
+    error(Diagnostic{v.at, std::to_string(v.parts.size()) + " values, and " + std::to_string(results.size()) + " results are declared", ""}
+              .note(span(list), "declared here"));
     return;
   }
   for (std::size_t i = 0; i < results.size(); ++i) give_one(results[i], v.parts[i]);

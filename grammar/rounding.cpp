@@ -8,8 +8,10 @@ namespace erx {
 
 Value Lowering::head(const Syntax& s, const Manner& mode) {
   using Head = Value (Lowering::*)(const Syntax&, const Manner&);
-  static const std::map<std::string, Head> heads = {{"round", &Lowering::round},   {"acc", &Lowering::acc},
-                                                    {"within", &Lowering::within}, {"any_of", &Lowering::any_of},
+  static const std::map<std::string, Head> heads = {{"round", &Lowering::round},
+                                                    {"acc", &Lowering::acc},
+                                                    {"within", &Lowering::within},
+                                                    {"any_of", &Lowering::any_of},
                                                     {"approx", &Lowering::approx}};
   auto found = heads.find(s.text);
   if (found != heads.end()) return (this->*found->second)(s, mode);
@@ -136,14 +138,18 @@ Value Lowering::in_block(const Syntax& s, const Manner&) {
   inner.kind = Manner::Kind::rounded;
   auto format = this->format(s[0]);
   for (const Syntax& option : s[1].children) {
-    if (option.is(Form::name) && option.text == "contract") inner.contract = true;
-    else if (option.is(Form::name) && option.text == "ftz") inner.flush = Flush::yes;
-    else if (option.is(Form::name) && option.text == "daz") inner.flush_operands = true;
+    if (option.is(Form::name) && option.text == "contract")
+      inner.contract = true;
+    else if (option.is(Form::name) && option.text == "ftz")
+      inner.flush = Flush::yes;
+    else if (option.is(Form::name) && option.text == "daz")
+      inner.flush_operands = true;
     else if (option.is(Form::argument) && option.text == "ulp") {
       inner.ulp = positive(option[0]);
       if (!(inner.ulp > 0)) error({span(option[0]), "`ulp` is a positive number", ""});
     } else {
-      Diagnostic d{span(option), "unknown option `" + std::string(span(option).text()) + "` of `in`", "options are contract, ftz, daz and ulp="};
+      Diagnostic d{span(option), "unknown option `" + std::string(span(option).text()) + "` of `in`",
+                   "options are contract, ftz, daz and ulp="};
       const std::string near = did_you_mean(option.text, {"contract", "ftz", "daz"});
       if (!near.empty() && option.is(Form::name)) std::move(d).suggest(span(option), near);
       error(std::move(d));
@@ -172,7 +178,8 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
       const bool reported = std::any_of(errors_.begin(), errors_.end(), [&](const Diagnostic& d) { return d.span.begin == st.begin; });
       if (!reported) {
         Diagnostic d{span(st), "nothing follows the result", "the result is above"};
-        if (span(st).text().substr(0, 1) == "-") std::move(d).note({}, "a `-` at the start of a line begins a new expression; write it at the end of the line above to go on");
+        if (span(st).text().substr(0, 1) == "-")
+          std::move(d).note({}, "a `-` at the start of a line begins a new expression; write it at the end of the line above to go on");
         error(std::move(d));
       }
       break;
@@ -187,7 +194,8 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
   }
   if (!has_given && !has_error) {
     const Span end{ast_.source, s.end > 0 ? s.end - 1 : 0, s.end};
-    error({end, bare_ && scopes_.size() == 2 ? "there is no expression after the `let`" : "this block has no result", "expected an expression"});
+    error({end, bare_ && scopes_.size() == 2 ? "there is no expression after the `let`" : "this block has no result",
+           "expected an expression"});
   }
   if (!has_given) is_complete = false;
   scopes_.pop_back();
@@ -196,16 +204,10 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
 
 bool Lowering::statement(const Syntax& s, const Manner& mode, Value* given) {
   switch (s.form) {
-    case Form::give:
-      *given = expression(s[0], mode);
-      return true;
-    case Form::assume:
-      error({span(s), "`assume` is not part of this version of the language", ""});
-      return false;
-    case Form::let:
-      break;
-    default:
-      return false;
+    case Form::give: *given = expression(s[0], mode); return true;
+    case Form::assume: error({span(s), "`assume` is not part of this version of the language", ""}); return false;
+    case Form::let: break;
+    default: return false;
   }
   if (!s[0].is(Form::names)) {
     Value v = expression(s[0], mode);
@@ -218,8 +220,9 @@ bool Lowering::statement(const Syntax& s, const Manner& mode, Value* given) {
   const Syntax& names = s[0];
   if (!v.is_tuple || v.parts.size() != names.size()) {
     if (v.is_tuple || v.node) {
-      error(Diagnostic{v.at, "expected " + std::to_string(names.size()) + " values, found " + std::to_string(v.is_tuple ? v.parts.size() : 1), ""}.note(
-          span(names), "for these names"));
+      error(Diagnostic{v.at,
+                       "expected " + std::to_string(names.size()) + " values, found " + std::to_string(v.is_tuple ? v.parts.size() : 1), ""}
+                .note(span(names), "for these names"));
     }
     for (const Syntax& n : names.children) bind(n.text, Value::unknown(span(n)), span(n));
     return false;

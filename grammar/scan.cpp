@@ -11,9 +11,9 @@ bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) ||
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-constexpr std::array<std::string_view, 18> statement_words = {"import", "format", "fn",     "spec", "example", "let",
-                                                              "return", "assume", "in",     "choose", "fold",  "over",
-                                                              "next",   "covers", "rejects", "and", "or",      "not"};
+constexpr std::array<std::string_view, 18> statement_words = {"import", "format", "fn",      "spec",   "example", "let",
+                                                              "return", "assume", "in",      "choose", "fold",    "over",
+                                                              "next",   "covers", "rejects", "and",    "or",      "not"};
 constexpr std::array<std::string_view, 11> heads = {"round", "acc",  "approx",   "within",  "any_of", "scan",
                                                     "cast",  "wrap", "saturate", "complex", "float"};
 
@@ -137,10 +137,11 @@ class Scanner {
 
   /// Signs, `not` and `**` nest to the right without brackets.
   void count_signs(const std::vector<Token>& tokens, std::size_t i, std::string_view w) {
-    const bool after_operand = has_previous_ && (tokens[previous_].kind == TokenKind::name ? !is_reserved(word(tokens[previous_]))
-                                                 : tokens[previous_].kind == TokenKind::punctuation
-                                                     ? word(tokens[previous_]) == ")" || word(tokens[previous_]) == "]" || word(tokens[previous_]) == "}"
-                                                     : true);
+    const bool after_operand =
+        has_previous_ && (tokens[previous_].kind == TokenKind::name ? !is_reserved(word(tokens[previous_]))
+                          : tokens[previous_].kind == TokenKind::punctuation
+                              ? word(tokens[previous_]) == ")" || word(tokens[previous_]) == "]" || word(tokens[previous_]) == "}"
+                              : true);
     if (w == "**" || w == "not" || ((w == "-" || w == "+") && !after_operand)) {
       ++signs_;
       check_depth(tokens[i]);
@@ -164,9 +165,7 @@ class Scanner {
     const Token& t = tokens[i];
     const std::string_view w = word(t);
     switch (t.kind) {
-      case TokenKind::comment:
-        std::fill(scan_.text.begin() + t.begin, scan_.text.begin() + t.end, ' ');
-        return;
+      case TokenKind::comment: std::fill(scan_.text.begin() + t.begin, scan_.text.begin() + t.end, ' '); return;
       case TokenKind::newline:
         if (open_.empty() || open_.back().bracket != '{') scan_.text[t.begin] = '\f';
         line_start_ = true;
@@ -187,11 +186,8 @@ class Scanner {
         }
         count_signs(tokens, i, w);
         break;
-      case TokenKind::punctuation:
-        bracket(tokens, i, w);
-        break;
-      case TokenKind::number:
-        break;
+      case TokenKind::punctuation: bracket(tokens, i, w); break;
+      case TokenKind::number: break;
     }
     line_start_ = false;
     previous_ = i;
@@ -233,8 +229,9 @@ class Scanner {
       close();
       return;
     }
-    scan_.errors.push_back(Diagnostic{span(t), std::string("expected `") + closer_of(open_.back().bracket) + "`, found `" + c + "`", ""}
-                               .note(span(open_.back().token), "the bracket that is open"));
+    scan_.errors.push_back(
+        Diagnostic{span(t), std::string("expected `") + closer_of(open_.back().bracket) + "`, found `" + c + "`", ""}.note(
+            span(open_.back().token), "the bracket that is open"));
     // The closer most likely belongs to an outer bracket, if there is one of its kind.
     auto match = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& o) { return closer_of(o.bracket) == c; });
     const std::size_t keep = match == open_.rend() ? open_.size() - 1 : static_cast<std::size_t>(match.base() - open_.begin()) - 1;

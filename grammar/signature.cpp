@@ -57,13 +57,17 @@ std::optional<Shape> Lowering::declared_shape(const Syntax& dims) {
   for (const Syntax& d : dims.children) {
     if (d.is(Form::rest)) {
       auto rest = rests_.find(d.text);
-      if (d.text.empty() || rest == rests_.end()) known = false;
-      else shape.insert(shape.end(), rest->second.begin(), rest->second.end());
+      if (d.text.empty() || rest == rests_.end())
+        known = false;
+      else
+        shape.insert(shape.end(), rest->second.begin(), rest->second.end());
       continue;
     }
     auto dim = dimension(d);
-    if (!dim) known = false;
-    else shape.push_back(*dim);
+    if (!dim)
+      known = false;
+    else
+      shape.push_back(*dim);
   }
   return known ? std::optional(shape) : std::nullopt;
 }
@@ -106,8 +110,10 @@ void Lowering::input(const Syntax& p, const Binding* bound) {
     v.node = build_input(graph, p.text, *declared, *shape, declared->is_real(), span(p));
     taken_.insert(p.text);
     if (declared->is_integer() && shape->empty()) {
-      if (!bound) v.dim = Dim(p.text);
-      else if (bound->value && *bound->value == static_cast<double>(whole(*bound->value))) v.dim = Dim(whole(*bound->value));
+      if (!bound)
+        v.dim = Dim(p.text);
+      else if (bound->value && *bound->value == static_cast<double>(whole(*bound->value)))
+        v.dim = Dim(whole(*bound->value));
     }
   } else {
     is_complete = false;
@@ -140,7 +146,8 @@ void Lowering::default_input(const Syntax& p) {
         v = Value::unknown(v.at);
       }
     } else if (declared->is_boolean() != graph[*v.node].type.is_boolean()) {
-      error({v.at, "the default of `" + p.text + "` is " + to_string(graph[*v.node].type) + ", and its type is " + to_string(*declared), ""});
+      error(
+          {v.at, "the default of `" + p.text + "` is " + to_string(graph[*v.node].type) + ", and its type is " + to_string(*declared), ""});
       v = Value::unknown(v.at);
     }
   }
@@ -154,8 +161,11 @@ void Lowering::default_input(const Syntax& p) {
     v.dim = dim;
     auto used = sizes_.find(p.text);  // as a dimension of an input
     if (used != sizes_.end() && dim && dim->is_number() && dim->value() != used->second.value) {
-      error(Diagnostic{at, "`" + p.text + "` is " + std::to_string(dim->value()) + " by default and " + std::to_string(used->second.value) + " in `" + used->second.from + "`", ""}.note(
-          used->second.at, "here " + std::to_string(used->second.value)));
+      error(Diagnostic{at,
+                       "`" + p.text + "` is " + std::to_string(dim->value()) + " by default and " + std::to_string(used->second.value) +
+                           " in `" + used->second.from + "`",
+                       ""}
+                .note(used->second.at, "here " + std::to_string(used->second.value)));
     }
   }
   scopes_.front()[p.text] = {v, at};
@@ -185,7 +195,8 @@ void Lowering::inputs(const Syntax& list, const Bindings* bindings) {
     for (const Syntax& p : list.children) {
       auto b = bindings->find(p.text);
       // Whole numbers first: they may be dimensions of the others.
-      if (b != bindings->end() && p[0][1].is(Form::nothing) && b->second.value && type(p[0]) && type(p[0])->is_integer()) input(p, &b->second);
+      if (b != bindings->end() && p[0][1].is(Form::nothing) && b->second.value && type(p[0]) && type(p[0])->is_integer())
+        input(p, &b->second);
     }
   }
   if (bindings) {
@@ -212,8 +223,10 @@ void Lowering::inputs(const Syntax& list, const Bindings* bindings) {
       if (b != bindings->end()) bound = &b->second;
     }
     if (bindings && !bound) {
-      if (!p[1].is(Form::nothing)) default_input(p);
-      else scopes_.front()[p.text] = {Value::unknown(span(p)), span(p)};
+      if (!p[1].is(Form::nothing))
+        default_input(p);
+      else
+        scopes_.front()[p.text] = {Value::unknown(span(p)), span(p)};
       continue;
     }
     if (keep_defaults && !p[1].is(Form::nothing) && parameters[i].type && parameters[i].type->is_real()) {

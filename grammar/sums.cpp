@@ -28,7 +28,9 @@ Syntax without_last(const Syntax& chain) {
 }  // namespace
 
 bool Lowering::is_sum(const Syntax& s) const {
-  const SumRole role = s.is(Form::chain) ? role_of_step(s) : s.is(Form::call) && !items_.functions.count(s.text) ? role_of_call(s) : SumRole::none;
+  const SumRole role = s.is(Form::chain)                                     ? role_of_step(s)
+                       : s.is(Form::call) && !items_.functions.count(s.text) ? role_of_call(s)
+                                                                             : SumRole::none;
   return role == SumRole::plus || role == SumRole::minus || role == SumRole::reduction || role == SumRole::contraction;
 }
 
@@ -118,7 +120,7 @@ bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& hea
       d.label = "divide the sum instead";
       const std::string arguments_text = text(operand).substr(text(operand).find('('));
       std::move(d).suggest(span(head), "in " + f.name + " { " + acc_text + "(sum" + arguments_text + ") / " +
-                                               graph[node.operands.back()].attributes.text + " }");
+                                           graph[node.operands.back()].attributes.text + " }");
     } else if (!node.name.empty()) {
       d.label = "a stored value: write the sum inside `acc`";
     } else {
@@ -137,7 +139,8 @@ bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& hea
     const Span at = place(leaf.node);
     const std::string what = leaf.in_product ? "factor" : "leaf";
     const std::string type = node.type.is_real() ? "not rounded" : to_string(node.type);
-    Diagnostic d{at, "a " + what + " of this sum is " + type + ", and `acc` adds values of " + format.name, "not a value of " + format.name};
+    Diagnostic d{at, "a " + what + " of this sum is " + type + ", and `acc` adds values of " + format.name,
+                 "not a value of " + format.name};
     if (!node.type.is_boolean()) std::move(d).suggest(at, "round<" + format.name + ">(" + std::string(at.text()) + ")");
     error(std::move(d));
     ok = false;

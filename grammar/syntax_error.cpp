@@ -52,7 +52,7 @@ void SyntaxErrors::report(const char* at, const std::string& expected) {
 
 void SyntaxErrors::report_rest(const char* at) {
   const Span span = token_at(at);
-  if (span.text() == "=" ) {
+  if (span.text() == "=") {
     add(Diagnostic{span, "unexpected `=`", "here a value ends"}.note({}, "`==` compares; `let name = value` needs a spec around it"));
     return;
   }

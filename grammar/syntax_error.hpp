@@ -16,8 +16,8 @@ class SyntaxErrors {
       : source_(source), text_(text), errors_(errors) {}
 
   void report(const char* at, const std::string& expected);
-  void report_rest(const char* at);                // an expression or item has ended, and something follows
-  void check_separators(const Syntax&);            // statements of one block are separated by a newline or `;`
+  void report_rest(const char* at);      // an expression or item has ended, and something follows
+  void check_separators(const Syntax&);  // statements of one block are separated by a newline or `;`
 
  private:
   Span token_at(const char* at) const;

@@ -8,7 +8,8 @@ namespace erx {
 std::optional<Format> Lowering::format(const Syntax& s) {
   if (s.is(Form::head) && s.text == "float") return float_format(s);
   if (!s.is(Form::name)) {
-    if (!s.is(Form::error)) error({span(s), "expected a format, found `" + std::string(span(s).text()) + "`", "a format is bf16, f32, float<e=8, m=10> ..."});
+    if (!s.is(Form::error))
+      error({span(s), "expected a format, found `" + std::string(span(s).text()) + "`", "a format is bf16, f32, float<e=8, m=10> ..."});
     return {};
   }
   auto generic = formats_.find(s.text);
@@ -83,13 +84,20 @@ std::optional<Format> Lowering::float_format(const Syntax& head) {
       out = static_cast<int>(v.value_or(0));
     };
     const std::vector<std::pair<std::string, bool>> yes_no = {{"yes", true}, {"no", false}};
-    if (a.text == "e") whole(p.e), has_e = true;
-    else if (a.text == "m") whole(p.m), has_m = true;
-    else if (a.text == "bias") whole(p.bias.emplace());
-    else if (a.text == "inf") ok &= choose<Infinities>(a[0], {{"ieee", Infinities::ieee}, {"none", Infinities::none}}, p.inf);
-    else if (a.text == "nan") ok &= choose<Nans>(a[0], {{"ieee", Nans::ieee}, {"top", Nans::top}, {"negzero", Nans::negzero}, {"none", Nans::none}}, p.nan);
-    else if (a.text == "subnormals") ok &= choose<bool>(a[0], yes_no, p.subnormals);
-    else if (a.text == "sign") ok &= choose<bool>(a[0], yes_no, p.sign);
+    if (a.text == "e")
+      whole(p.e), has_e = true;
+    else if (a.text == "m")
+      whole(p.m), has_m = true;
+    else if (a.text == "bias")
+      whole(p.bias.emplace());
+    else if (a.text == "inf")
+      ok &= choose<Infinities>(a[0], {{"ieee", Infinities::ieee}, {"none", Infinities::none}}, p.inf);
+    else if (a.text == "nan")
+      ok &= choose<Nans>(a[0], {{"ieee", Nans::ieee}, {"top", Nans::top}, {"negzero", Nans::negzero}, {"none", Nans::none}}, p.nan);
+    else if (a.text == "subnormals")
+      ok &= choose<bool>(a[0], yes_no, p.subnormals);
+    else if (a.text == "sign")
+      ok &= choose<bool>(a[0], yes_no, p.sign);
     else {
       const std::vector<std::string> known = {"e", "m", "bias", "inf", "nan", "subnormals", "sign"};
       Diagnostic d{span(a), "a format has no parameter `" + a.text + "`", "it has e, m, bias, inf, nan, subnormals and sign"};
@@ -98,7 +106,8 @@ std::optional<Format> Lowering::float_format(const Syntax& head) {
     }
   }
   if (ok && (!has_e || !has_m)) {
-    error({span(head), std::string("`float` needs ") + (has_e ? "m=, its fraction bits" : "e=, its exponent bits"), "as in float<e=8, m=10>"});
+    error({span(head), std::string("`float` needs ") + (has_e ? "m=, its fraction bits" : "e=, its exponent bits"),
+           "as in float<e=8, m=10>"});
     ok = false;
   }
   if (!ok) return {};
@@ -149,7 +158,8 @@ bool Lowering::rounding(const Syntax& list, std::size_t from, Attributes& attrib
       }
     }
     std::vector<std::string> words = {"rne", "rna", "rtz", "rtp", "rtn", "rto", "sr", "faithful", "sat", "sat_finite", "nosat", "ftz"};
-    Diagnostic d{span(a), "unknown rounding `" + std::string(span(a).text()) + "`", "modes are rne rna rtz rtp rtn rto sr faithful; then sat, sat_finite or nosat; ftz"};
+    Diagnostic d{span(a), "unknown rounding `" + std::string(span(a).text()) + "`",
+                 "modes are rne rna rtz rtp rtn rto sr faithful; then sat, sat_finite or nosat; ftz"};
     const std::string near = did_you_mean(w, words);
     if (!near.empty()) std::move(d).suggest(span(a), near);
     error(std::move(d));
@@ -197,7 +207,8 @@ bool Lowering::order(const Syntax& s, Order& order) {
   order.kind = found->kind;
   const bool takes_none = std::string(found->form).find('(') == std::string::npos;
   if (takes_none != s.is(Form::name)) {
-    error({span(s), takes_none ? "`" + s.text + "` takes no arguments" : "`" + s.text + "` needs a number", std::string("as in ") + found->form});
+    error({span(s), takes_none ? "`" + s.text + "` takes no arguments" : "`" + s.text + "` needs a number",
+           std::string("as in ") + found->form});
     return false;
   }
   if (takes_none) return true;
@@ -235,8 +246,10 @@ bool Lowering::order(const Syntax& s, Order& order) {
       continue;
     }
     const Syntax& value = a[0];
-    if (order.kind == OrderKind::blocked && a.text == "inner") ok &= choose<OrderKind>(value, simple, order.inner);
-    else if (order.kind == OrderKind::blocked && a.text == "outer") ok &= choose<OrderKind>(value, simple, order.outer);
+    if (order.kind == OrderKind::blocked && a.text == "inner")
+      ok &= choose<OrderKind>(value, simple, order.inner);
+    else if (order.kind == OrderKind::blocked && a.text == "outer")
+      ok &= choose<OrderKind>(value, simple, order.outer);
     else if (order.kind == OrderKind::split && a.text == "store") {
       order.store = format(value);
       ok = ok && order.store;
@@ -273,7 +286,8 @@ bool Lowering::accumulation(const Syntax& list, Attributes& attributes) {
       has_order = true;
       ok = order(a, attributes.order) && ok;
     } else if (a.text == "fma") {
-      ok &= choose<Contraction>(a[0], {{"free", Contraction::free}, {"always", Contraction::always}, {"never", Contraction::never}}, attributes.contraction);
+      ok &= choose<Contraction>(a[0], {{"free", Contraction::free}, {"always", Contraction::always}, {"never", Contraction::never}},
+                                attributes.contraction);
     } else if (a.text == "ftz") {
       ok &= flush(a[0], attributes.rounding.flush);
     } else {

@@ -38,7 +38,8 @@ bool Lowering::accepts(const Type& declared, const Binding& b, const Syntax& par
   if (contains(declared, b.type)) return true;
   if (number && (declared.is_floating() || declared.is_integer())) return true;  // whether it is a value of the type is seen later
   Diagnostic d{span(parameter[0]), "`" + parameter.text + "` is " + to_string(b.type) + ", and the spec takes " + to_string(declared), ""};
-  if (declared.is_floating() && b.type.is_floating()) d.label = "not every value of " + to_string(b.type) + " is a value of " + to_string(declared);
+  if (declared.is_floating() && b.type.is_floating())
+    d.label = "not every value of " + to_string(b.type) + " is a value of " + to_string(declared);
   error(std::move(d));
   return false;
 }
@@ -52,7 +53,9 @@ bool Lowering::unify_dim(const Syntax& dim, std::int64_t extent, const Syntax& p
   if (dim.is(Form::name) && !find(dim.text)) {
     auto [known, fresh] = sizes_.emplace(dim.text, Size{extent, parameter.text, span(dim)});
     if (fresh || known->second.value == extent) return true;
-    error(Diagnostic{span(dim), "`" + dim.text + "` is " + std::to_string(known->second.value) + " in `" + known->second.from + "` and " + std::to_string(extent) + " in `" + parameter.text + "`",
+    error(Diagnostic{span(dim),
+                     "`" + dim.text + "` is " + std::to_string(known->second.value) + " in `" + known->second.from + "` and " +
+                         std::to_string(extent) + " in `" + parameter.text + "`",
                      "here " + std::to_string(extent)}
               .note(known->second.at, "here " + std::to_string(known->second.value)));
     return false;
@@ -83,7 +86,8 @@ bool Lowering::unify_dim(const Syntax& dim, std::int64_t extent, const Syntax& p
         return true;
       }
     }
-    error({span(dim), "`" + open[0] + "` cannot be told from `" + std::string(span(dim).text()) + "`", "give an input that has it as a dimension"});
+    error({span(dim), "`" + open[0] + "` cannot be told from `" + std::string(span(dim).text()) + "`",
+           "give an input that has it as a dimension"});
     return false;
   }
   if (!open.empty()) {
@@ -108,18 +112,25 @@ void Lowering::unify(const Syntax& p, const Binding& b) {
       bound = b.type.format;
       format_from_[what.text] = p.text;
     } else if (!(*bound == b.type.format)) {
-      error({span(p[0]), "`" + what.text + "` is " + bound->name + " in `" + format_from_[what.text] + "` and " + b.type.format.name + " in `" + p.text + "`", ""});
+      error({span(p[0]),
+             "`" + what.text + "` is " + bound->name + " in `" + format_from_[what.text] + "` and " + b.type.format.name + " in `" +
+                 p.text + "`",
+             ""});
     }
   }
   if (dims.is(Form::nothing)) {
-    if (!b.extents.empty()) error({span(p[0]), "`" + p.text + "` has shape " + shape_text(b.extents) + ", and the spec takes a single number", ""});
+    if (!b.extents.empty())
+      error({span(p[0]), "`" + p.text + "` has shape " + shape_text(b.extents) + ", and the spec takes a single number", ""});
     return;
   }
   const std::size_t rank = b.extents.size();
   const bool rest = has_rest(dims);
   const std::size_t least = dims.size() - (rest ? 1 : 0);
   if (rank < least || (!rest && rank != least)) {
-    error({span(dims), "`" + p.text + "` has " + dimensions(rank) + ", " + shape_text(b.extents) + ", and the spec takes " + (rest ? "at least " : "") + dimensions(least), ""});
+    error({span(dims),
+           "`" + p.text + "` has " + dimensions(rank) + ", " + shape_text(b.extents) + ", and the spec takes " + (rest ? "at least " : "") +
+               dimensions(least),
+           ""});
     return;
   }
   std::size_t axis = 0;
@@ -135,7 +146,8 @@ void Lowering::unify(const Syntax& p, const Binding& b) {
     if (d.text.empty()) continue;
     auto [known, fresh] = rests_.emplace(d.text, stood);
     if (!fresh && !(known->second == stood)) {
-      error({span(d), "`..." + d.text + "` is " + to_string(known->second) + " before and " + to_string(stood) + " in `" + p.text + "`", ""});
+      error(
+          {span(d), "`..." + d.text + "` is " + to_string(known->second) + " before and " + to_string(stood) + " in `" + p.text + "`", ""});
     }
   }
 }

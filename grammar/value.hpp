@@ -13,12 +13,12 @@ namespace erx {
 
 struct Value {
   std::optional<NodeId> node;
-  std::vector<Value> parts;       // of a tuple
+  std::vector<Value> parts;  // of a tuple
   bool is_tuple = false;
-  std::optional<NodeId> product;  // the same value as an exact product, which a fused addition may take instead
-  std::optional<Dim> dim;         // its value, where it is a whole number known to the shapes
+  std::optional<NodeId> product;                              // the same value as an exact product, which a fused addition may take instead
+  std::optional<Dim> dim;                                     // its value, where it is a whole number known to the shapes
   std::optional<std::pair<std::int64_t, std::int64_t>> tile;  // start and stop: a part of an axis, used as an index
-  Span wide;                      // a name here holds values that the format of the enclosing `in` does not
+  Span wide;                                                  // a name here holds values that the format of the enclosing `in` does not
   std::string wide_name, wide_type;
   Span at;
 
@@ -36,7 +36,7 @@ struct Manner {
   Flush flush = Flush::no;
   bool flush_operands = false;  // daz
   bool contract = false;
-  double ulp = 0;               // of functions; 0: correctly rounded
+  double ulp = 0;  // of functions; 0: correctly rounded
 };
 
 }  // namespace erx

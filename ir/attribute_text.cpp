@@ -64,8 +64,7 @@ std::string order_text(const Order& o) {
       out += "}";
       if (o.store) out += ", store=" + o.store->name;
       return out + ")";
-    case OrderKind::tensor_core:
-      return out + "(L=" + first() + ", F=" + std::to_string(o.numbers.size() > 1 ? o.numbers[1] : 1) + ")";
+    case OrderKind::tensor_core: return out + "(L=" + first() + ", F=" + std::to_string(o.numbers.size() > 1 ? o.numbers[1] : 1) + ")";
     default: return out;
   }
 }
@@ -77,7 +76,8 @@ std::string accumulation_text(const Attributes& a) {
   if (!(a.order == Order{})) out += ", " + order_text(a.order);
   if (a.contraction == Contraction::always) out += ", fma=always";
   if (a.contraction == Contraction::never) out += ", fma=never";
-  if (a.rounding.flush != Flush::no) out += ", ftz=" + std::string(name_of(a.rounding.flush).empty() ? "no" : a.rounding.flush == Flush::yes ? "yes" : "free");
+  if (a.rounding.flush != Flush::no)
+    out += ", ftz=" + std::string(name_of(a.rounding.flush).empty() ? "no" : a.rounding.flush == Flush::yes ? "yes" : "free");
   return out;
 }
 
@@ -107,7 +107,8 @@ std::string slices_text(const Attributes& a, const Shape& operand) {
     } else {
       const std::int64_t stop = s.start + s.count * s.step;
       const bool to_end = s.step > 0 ? known && stop >= extent : stop < 0;
-      if (s.count == 0) out += "0:0";
+      if (s.count == 0)
+        out += "0:0";
       else {
         // With a negative step, "up to before index 0" has no number.
         out += std::to_string(s.start) + ":" + (s.step < 0 && to_end ? "" : std::to_string(stop));

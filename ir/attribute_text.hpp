@@ -11,7 +11,7 @@ std::string number_text(double);              // shortest that reads back; nan, 
 std::string quoted(const std::string& text);  // with escapes
 std::string rounding_text(const Attributes&);
 std::string accumulation_text(const Attributes&);
-std::string shape_argument(const Shape&);     // "(M, 4)"
+std::string shape_argument(const Shape&);  // "(M, 4)"
 std::string slices_text(const Attributes&, const Shape& operand);
 
 }  // namespace erx

@@ -30,7 +30,8 @@ std::string to_list(const Graph& g) {
 }
 
 std::string to_dot(const Graph& g) {
-  std::string out = "digraph " + quoted(g.name.empty() ? "erx" : g.name) + " {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n";
+  std::string out =
+      "digraph " + quoted(g.name.empty() ? "erx" : g.name) + " {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n";
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g[id];
     std::string label = n.name.empty() ? "" : n.name + "\n";

@@ -67,9 +67,7 @@ class Printer {
   }
 
  private:
-  bool is_parameter(NodeId id) const {
-    return is(graph_[id], "input") || (graph_[id].scalar_parameter && !graph_[id].name.empty());
-  }
+  bool is_parameter(NodeId id) const { return is(graph_[id], "input") || (graph_[id].scalar_parameter && !graph_[id].name.empty()); }
 
   void prepare() {
     std::vector<NodeId> todo;
@@ -170,9 +168,12 @@ class Printer {
     const Node& n = graph_[id];
     if (is(n, "literal")) {
       const std::string& text = n.attributes.text;
-      if (n.type.is_boolean()) out += text == "0" ? "false" : "true";
-      else if (text.find_first_of("-/") != text.npos && text.find('e') == text.npos) out += "(" + text + ")";
-      else out += text;
+      if (n.type.is_boolean())
+        out += text == "0" ? "false" : "true";
+      else if (text.find_first_of("-/") != text.npos && text.find('e') == text.npos)
+        out += "(" + text + ")";
+      else
+        out += text;
       return;
     }
     if (is(n, "round") && write_approx(n, out)) return;
@@ -191,8 +192,10 @@ class Printer {
       const bool same = around.within && *around.within == format && (around.elide || leaf);
       if (!same) out += "within<" + format.name + ">(";
       const Around mark{same ? around.level : 0, &format, true};
-      if (is(n, "within")) operation(n.operands[0], mark, out);
-      else write_sum(n.operands[0], mark, out);
+      if (is(n, "within"))
+        operation(n.operands[0], mark, out);
+      else
+        write_sum(n.operands[0], mark, out);
       if (!same) out += ")";
       return;
     }
@@ -210,7 +213,9 @@ class Printer {
   bool write_approx(const Node& n, std::string& out) {
     const NodeId inner_id = n.operands[0];
     const Node& inner = graph_[inner_id];
-    if (!is(inner, "within") || !names_[inner_id].empty() || inner.attributes.ulp == 0 || !(*inner.attributes.format == *n.attributes.format)) return false;
+    if (!is(inner, "within") || !names_[inner_id].empty() || inner.attributes.ulp == 0 ||
+        !(*inner.attributes.format == *n.attributes.format))
+      return false;
     std::string words = rounding_text(n.attributes);
     const std::string& format = n.attributes.format->name;
     words.insert(format.size(), ", ulp=" + number_text(inner.attributes.ulp));

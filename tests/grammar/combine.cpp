@@ -119,7 +119,8 @@ TEST_CASE("constructs: every row that is called") {
     for (int i = 1; i < op->operands_min && op->name != "where"; ++i) arguments += ", x";
     const std::string text = std::string(op->name) + "(" + arguments + ")";
     INFO(text);
-    for (const std::string& around : {text, "in f32, ulp=2 { " + text + " }", "within<f32>(" + text + ")", "acc<f32>(round<f32>(" + text + ") + x)"}) {
+    for (const std::string& around :
+         {text, "in f32, ulp=2 { " + text + " }", "within<f32>(" + text + ")", "acc<f32>(round<f32>(" + text + ") + x)"}) {
       const auto g = lower(around, {"x=f32[3]"});
       CHECK(!g->results.empty());
       std::string why;

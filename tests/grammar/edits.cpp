@@ -30,10 +30,12 @@ std::vector<std::string> texts_of(const char* folder) {
   return texts;
 }
 
-const char* const spare_tokens[] = {"(", ")", "[", "]", "{", "}", "<", ">", ",", ":", "=", "==", "->", "...", "..", ".", "+", "-", "*", "**", "@",
-                                    "let", "return", "in", "spec", "fn", "format", "example", "covers", "round", "acc", "within", "any_of", "approx",
-                                    "float", "complex", "f32", "bf16", "x", "N", "0", "3.5", "1e9", "nan", "None", "true", "\"text\"", "\"", "#", ";",
-                                    "\n", "where", "axis=0", "sum", "reshape", "contract", "{1, 2}", "\xc3\xa9", "0x1p3", "assume", "import", "T"};
+const char* const spare_tokens[] = {
+    "(",      ")",       "[",       "]",        "{",      "}",        "<",      ">",        ",",      ":",       "=",   "==",   "->",
+    "...",    "..",      ".",       "+",        "-",      "*",        "**",     "@",        "let",    "return",  "in",  "spec", "fn",
+    "format", "example", "covers",  "round",    "acc",    "within",   "any_of", "approx",   "float",  "complex", "f32", "bf16", "x",
+    "N",      "0",       "3.5",     "1e9",      "nan",    "None",     "true",   "\"text\"", "\"",     "#",       ";",   "\n",   "where",
+    "axis=0", "sum",     "reshape", "contract", "{1, 2}", "\xc3\xa9", "0x1p3",  "assume",   "import", "T"};
 
 /// A token removed, doubled, replaced, or overwritten by another, once or three times.
 std::string edited(const std::string& text, std::mt19937& random) {

@@ -29,10 +29,10 @@ bool mentions(const std::string& text, const std::string& what) { return text.fi
 }  // namespace
 
 TEST_CASE("limits: depth is an error, not a crash") {
-  for (const std::string& text : {repeat("(", 10000) + "x" + repeat(")", 10000), repeat("exp(", 5000) + "x" + repeat(")", 5000), repeat("[", 10000),
-                                  repeat("round<f32>(", 3000) + "x" + repeat(")", 3000), repeat("x[", 10000), repeat("round<", 10000),
-                                  repeat("-", 10000) + "x", repeat("not ", 10000) + "x", repeat("in f32 {", 10000), repeat("- ", 100000) + "x",
-                                  "x" + repeat("**x", 10000), repeat("{", 10000)}) {
+  for (const std::string& text : {repeat("(", 10000) + "x" + repeat(")", 10000), repeat("exp(", 5000) + "x" + repeat(")", 5000),
+                                  repeat("[", 10000), repeat("round<f32>(", 3000) + "x" + repeat(")", 3000), repeat("x[", 10000),
+                                  repeat("round<", 10000), repeat("-", 10000) + "x", repeat("not ", 10000) + "x", repeat("in f32 {", 10000),
+                                  repeat("- ", 100000) + "x", "x" + repeat("**x", 10000), repeat("{", 10000)}) {
     const std::string told = mistakes(text);
     INFO(text.substr(0, 40));
     CHECK(told != "");
@@ -56,7 +56,8 @@ TEST_CASE("limits: time is linear") {
   CHECK(seconds([] { mistakes(repeat("x[", 20) + "0" + repeat("]", 20)); }) < 0.5);
   CHECK(seconds([] { mistakes(repeat("any_of(", 60) + "x y" + repeat(")", 60)); }) < 0.5);
   std::string megabyte = "spec f(x: f32[N]) -> f32[N] {\n";
-  for (int i = 0; megabyte.size() < 1000000; ++i) megabyte += "  let y" + std::to_string(i) + " = round<f32>(x * x + " + std::to_string(i) + ")\n";
+  for (int i = 0; megabyte.size() < 1000000; ++i)
+    megabyte += "  let y" + std::to_string(i) + " = round<f32>(x * x + " + std::to_string(i) + ")\n";
   megabyte += "  return y0\n}\n";
   CHECK(seconds([&] { parse(megabyte); }) < 4);
   CHECK(seconds([&] { format_source({"x", megabyte}); }) < 2);

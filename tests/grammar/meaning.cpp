@@ -55,10 +55,12 @@ TEST_CASE("in: each arithmetic operation written inside rounds once") {
 
 TEST_CASE("in: a name wider than the format is refused, wherever it reaches an operation") {
   const std::vector<std::string> wide = {"x=f64[2]", "y=f32[2]", "alpha=real", "n=i32[2]"};
-  for (const char* text : {"in f32 { x * y }", "in f32 { y + -x }", "in f32 { where(y > 0, x, y) * y }", "in f32 { abs(x) + y }", "in f32 { alpha * y }",
-                           "in f32 { x }", "in f32 { let t = y * y; t * x[0] }", "in f32 { any_of(x, y) * y }", "in f32 { maximum(x, y) * y }"}) {
+  for (const char* text :
+       {"in f32 { x * y }", "in f32 { y + -x }", "in f32 { where(y > 0, x, y) * y }", "in f32 { abs(x) + y }", "in f32 { alpha * y }",
+        "in f32 { x }", "in f32 { let t = y * y; t * x[0] }", "in f32 { any_of(x, y) * y }", "in f32 { maximum(x, y) * y }"}) {
     INFO(text);
-    CHECK(mistakes(text, {"x=f64[2]", "y=f32[2]", "alpha=real"}).find("wider than f32") == std::string::npos);  // the unused inputs are the mistake
+    CHECK(mistakes(text, {"x=f64[2]", "y=f32[2]", "alpha=real"}).find("wider than f32") ==
+          std::string::npos);  // the unused inputs are the mistake
     CHECK_THROWS_WITH_AS(means(text, wide), doctest::Contains("wider than f32"), Error);
   }
   CHECK(means("in f32 { f32(x) * y }", wide) == "round<f32>(round<f32>(x) * y)");
@@ -71,7 +73,8 @@ TEST_CASE("contract: each product that feeds an addition, either of two, never t
   CHECK(means("in f32, contract { a * b + c }") == "any_of(round<f32>(round<f32>(a * b) + c), round<f32>(a * b + c))");
   CHECK(means("in f32, contract { c - a * b }") == "any_of(round<f32>(c - round<f32>(a * b)), round<f32>(c - a * b))");
   CHECK(means("in f32, contract { a * b + b * c }") ==
-        "any_of(round<f32>(round<f32>(a * b) + round<f32>(b * c)), round<f32>(a * b + round<f32>(b * c)), round<f32>(round<f32>(a * b) + b * c))");
+        "any_of(round<f32>(round<f32>(a * b) + round<f32>(b * c)), round<f32>(a * b + round<f32>(b * c)), round<f32>(round<f32>(a * b) + b "
+        "* c))");
   CHECK(means("in f32, contract { -(a * b) + c }") == "any_of(round<f32>(-round<f32>(a * b) + c), round<f32>(-(a * b) + c))");
   CHECK(means("in f32, contract { (a * b).T + c }") == "any_of(round<f32>(round<f32>(a * b).T + c), round<f32>((a * b).T + c))");
   CHECK(means("in f32, contract { let t = a * b; t + c }") == "let t = round<f32>(a * b);\nround<f32>(t + c)");
@@ -218,15 +221,16 @@ TEST_CASE("names: what the language has is not defined again") {
   CHECK(mistakes("format bf16 = float<e=8, m=6>\nspec f(x: f32) -> f32 { return x }") != "");
   CHECK(mistakes("fn f(x) = y\nspec g(x: f32) -> f32 { return x }") != "");  // mistakes in what nothing uses are told
   CHECK(mistakes("\xEF\xBB\xBFspec g(x: f32) -> f32 { return x }") == "");
-  CHECK(mistakes("spec g(x: f32[N], b: f32[P] = 0) -> f32[N] { return x }", {"x=f32[3]"}).find("no input tells the dimension `P`") != std::string::npos);
+  CHECK(mistakes("spec g(x: f32[N], b: f32[P] = 0) -> f32[N] { return x }", {"x=f32[3]"}).find("no input tells the dimension `P`") !=
+        std::string::npos);
   CHECK(mistakes("spec g(x: f32[N]) -> f32[Q] { return x }").find("unknown name `Q`") != std::string::npos);
 }
 
 TEST_CASE("choose: a labelled choice of a number") {
-  const std::string spec =
-      "spec f(x: f32[N]) -> f32 {\n  return choose s in {1, 2} { acc<f32, split(s)>(sum(x)) }\n}";
+  const std::string spec = "spec f(x: f32[N]) -> f32 {\n  return choose s in {1, 2} { acc<f32, split(s)>(sum(x)) }\n}";
   CHECK(means(spec, {"x=f32[8]"}).find("any_of<\"s\">(acc<f32, split({1})>(sum(x)), acc<f32, split({2})>(sum(x)))") != std::string::npos);
-  const std::string two = "spec f(x: f32[N]) -> (a: f32[N], b: f32[N]) {\n  return choose s in {1, 2} { (round<f32>(x * s), round<f32>(x + s)) }\n}";
+  const std::string two =
+      "spec f(x: f32[N]) -> (a: f32[N], b: f32[N]) {\n  return choose s in {1, 2} { (round<f32>(x * s), round<f32>(x + s)) }\n}";
   CHECK(count(means(two, {"x=f32[8]"}), "any_of<\"s\">") == 2);
   CHECK(mistakes("choose x in {1, 2} { choose x in {1, 2} { x } }") != "");
   CHECK(mistakes("choose x in {} { x }") != "");
@@ -249,9 +253,11 @@ TEST_CASE("fold: a bounded loop over state") {
   CHECK(means("fold (h = 0) over i in 0..3 { next f32(h * 0.5 + a[0, i % 2]) }").find("h_2") != std::string::npos);
   CHECK(means("fold (h = a) over i in 0..0 { next h * 2 }") == "a");
   CHECK(lower("fold (h = 0) over i in 0..1024 { next f32(h * 0.5 + a[i]) }", {"a=f32[1024]"})->size() > 4096);
-  for (const char* text : {"fold (h = 0) over i in 0..3 { next (h, h) }", "fold (h = 0, h = 1) over i in 0..3 { next (h, h) }", "fold () over i in 0..3 { next () }",
-                           "fold (h = 0) over i in tiles(3, 0) { next h }", "fold (h = 0) over i in 3 { next h }", "fold (h = 0) over i in 0..1000000 { next h }",
-                           "fold (h = 0) over i in tiles(3, 2) { next h + i }", "fold (h = 0) over i in 0..2 { let h = 3; next h }", "fold (h = 0) over i in 0..2 { h + nope(i) }"}) {
+  for (const char* text :
+       {"fold (h = 0) over i in 0..3 { next (h, h) }", "fold (h = 0, h = 1) over i in 0..3 { next (h, h) }",
+        "fold () over i in 0..3 { next () }", "fold (h = 0) over i in tiles(3, 0) { next h }", "fold (h = 0) over i in 3 { next h }",
+        "fold (h = 0) over i in 0..1000000 { next h }", "fold (h = 0) over i in tiles(3, 2) { next h + i }",
+        "fold (h = 0) over i in 0..2 { let h = 3; next h }", "fold (h = 0) over i in 0..2 { h + nope(i) }"}) {
     INFO(text);
     CHECK(mistakes(text) != "");
   }

@@ -56,16 +56,21 @@ const std::vector<Case> cases = {
     {"in f32, contract { a*b + c*d - e*f + -(a*c) }", {"a=f32[2]", "b=f32[2]", "c=f32[2]", "d=f32[2]", "e=f32[2]", "f=f32[2]"}},
     {"in f32, contract, ftz, daz, ulp=3 { let t = exp(a) * b; let u = t + a*b; u * u + b.T * a }", {"a=f32[2]", "b=f32[2]"}},
     {"in bf16 { exact(a * b) + c * in f32 { a / b } }", {"a=bf16[2]", "b=bf16[2]", "c=bf16[2]"}},
-    {"acc<f32>(A @ B) + acc<f32, seq, fma=never>(A @ B) + acc<f32, assoc, ftz=yes>(A @ B + C)", {"A=bf16[2,3]", "B=bf16[3,4]", "C=f32[2,4]"}},
+    {"acc<f32>(A @ B) + acc<f32, seq, fma=never>(A @ B) + acc<f32, assoc, ftz=yes>(A @ B + C)",
+     {"A=bf16[2,3]", "B=bf16[3,4]", "C=f32[2,4]"}},
     {"acc<f32, pairwise(8)>(sum(x)) + acc<f32, blocked(64, inner=rseq, outer=seq)>(sum(x)) + acc<f32, height(9)>(sum(x))", {"x=f32[100]"}},
-    {"acc<f32, split({1, 2, 4}, store=bf16), fma=always, ftz=free>(sum(x)) + acc<f32, tensor_core(L=16, F=25)>(sum(x)) + acc<f32, split(3)>(sum(x))", {"x=f32[100]"}},
+    {"acc<f32, split({1, 2, 4}, store=bf16), fma=always, ftz=free>(sum(x)) + acc<f32, tensor_core(L=16, F=25)>(sum(x)) + acc<f32, "
+     "split(3)>(sum(x))",
+     {"x=f32[100]"}},
     {"acc<f32>(x - y + sum(x * y, axis=0, keepdims=true) - (x - y) + 1)", {"x=f32[3]", "y=f32[3]"}},
     {"within<bf16>(A @ B + alpha * C)", {"alpha=real", "A=bf16[2,3]", "B=bf16[3,4]", "C=f32[2,4]"}},
     {"within<f32>(exp(x - max(x, axis=-1, keepdims=true)) / sum(exp(x), axis=-1, keepdims=true))", {"x=f32[2,3]"}},
     {"within<f32>(a * b / c * (a + b) + mean(a) - a * b * c)", {"a=f32[2]", "b=f32[2]", "c=f32[2]"}},
     {"within<f32>(within<f32>(a * b) + c - within<f32>(a + b) + (a - (b + c)))", {"a=f32[2]", "b=f32[2]", "c=f32[2]"}},
-    {"within<f32>(round<bf16>(a + b) * exact(a / b + c) + any_of(a * b, c) / where(a < b * c, -a, -(b + c)))", {"a=f32[2]", "b=f32[2]", "c=f32[2]"}},
-    {"within<f32>(acc<f32>(sum(a * b) + round<f32>(exp(c))) * within<bf16>(a * b) ** 3 + sqrt(a)**2)", {"a=f32[2]", "b=f32[2]", "c=f32[2]"}},
+    {"within<f32>(round<bf16>(a + b) * exact(a / b + c) + any_of(a * b, c) / where(a < b * c, -a, -(b + c)))",
+     {"a=f32[2]", "b=f32[2]", "c=f32[2]"}},
+    {"within<f32>(acc<f32>(sum(a * b) + round<f32>(exp(c))) * within<bf16>(a * b) ** 3 + sqrt(a)**2)",
+     {"a=f32[2]", "b=f32[2]", "c=f32[2]"}},
     {"within<f32>(maximum(a, b) - abs(a) * 2 + approx<f32, ulp=4>(tanh(a * b)))", {"a=f32[2]", "b=f32[2]"}},
     {"approx<bf16, ulp=2>(exp(x)) + approx<f32, ulp=0.5, rtz>(x / 3)", {"x=bf16[2]"}},
     {"any_of<\"path\">(x, -x) + any_of<\"path\">(x, abs(x)) + any_of(x)", {"x=f32[2]"}},
@@ -108,9 +113,10 @@ TEST_CASE("print: a chain of ten thousand terms") {
 
 TEST_CASE("print: what is written is what was read") {
   // canonical texts come back as they are
-  for (const std::string text : {"round<bf16>(alpha * A) @ B + C", "within<f32>(exp(a - b) / sum(exp(a)))", "acc<f32, split({1, 2}, store=bf16)>(sum(a))",
-                                 "approx<f32, ulp=2>(exp(a))", "a[0].T", "-a**2", "(a + b)**2", "not a < b", "a - (b - c)", "a @ b.T",
-                                 "within<f32>(a * b * c)", "within<f32>((a + b) * c)", "within<f32>(exact(a + b) * c)", "any_of<\"p\">(a, b)"}) {
+  for (const std::string text :
+       {"round<bf16>(alpha * A) @ B + C", "within<f32>(exp(a - b) / sum(exp(a)))", "acc<f32, split({1, 2}, store=bf16)>(sum(a))",
+        "approx<f32, ulp=2>(exp(a))", "a[0].T", "-a**2", "(a + b)**2", "not a < b", "a - (b - c)", "a @ b.T", "within<f32>(a * b * c)",
+        "within<f32>((a + b) * c)", "within<f32>(exact(a + b) * c)", "any_of<\"p\">(a, b)"}) {
     std::vector<std::string> inputs;
     const auto program = parse(text);
     for (const auto& p : program->spec().parameters) inputs.push_back(p.name + (p.name == "alpha" ? "=real" : "=f32[3,3]"));

@@ -19,7 +19,8 @@ bool same(const Graph& a, const Graph& b, std::string& why) {
     if (!done.insert({x, y}).second) return true;
     const Node &n = a[x], &m = b[y];
     auto differ = [&](const char* what) {
-      why = std::string(what) + " of " + std::string(n.op->name) + " (%" + std::to_string(x) + ") and " + std::string(m.op->name) + " (%" + std::to_string(y) + ")";
+      why = std::string(what) + " of " + std::string(n.op->name) + " (%" + std::to_string(x) + ") and " + std::string(m.op->name) + " (%" +
+            std::to_string(y) + ")";
       return false;
     };
     if (n.op != m.op) return differ("op");
