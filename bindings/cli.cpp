@@ -94,7 +94,7 @@ std::string or_near(const std::string& word, const std::vector<std::string>& kno
 
 // A misspelt command or option is told before CLI11 tells what is missing because of it. `words` in order, without the program.
 void refuse_unknown(CLI::App& app, const std::vector<std::string>& words) {
-  if (words.empty() || words[0].starts_with("-")) return;
+  if (words[0].starts_with("-")) return;
   std::vector<std::string> commands, options{"--help"};
   CLI::App* sub = nullptr;
   for (CLI::App* command : app.get_subcommands(nullptr)) {
@@ -116,6 +116,10 @@ int parse_and_run(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   for (std::string& word : words)
     if (word.starts_with("-:")) word.replace(0, 1, standard_input);  // CLI11 would take it for an option
+  if (words.empty()) {
+    std::cerr << parser.app.help();
+    return mistaken;
+  }
   refuse_unknown(parser.app, words);
   std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {

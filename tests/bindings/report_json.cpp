@@ -41,6 +41,8 @@ TEST_CASE("json: everything that a report knows, and valid JSON for every value"
   CHECK(first["outside"] == std::vector<int>{1, 5});
   CHECK(first["tightness"] == 1.25);
   CHECK(first["max_ulps"] == "inf");
+  report.results[0].outside.assign(20000, 1);
+  CHECK(nlohmann::json::parse(to_json(report))["results"][0]["outside"].size() == 10000);
   report.applicable = false;
   CHECK(nlohmann::json::parse(to_json(report))["verdict"] == "inapplicable");
 }
