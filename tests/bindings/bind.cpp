@@ -43,8 +43,9 @@ TEST_CASE("bind: a value is accepted exactly where the format holds it") {
       const double x = decode(f, bits);
       CHECK_MESSAGE(wrong(f64({x}), Type::of(f)) == "", f.name, " ", bits);
       if (std::isfinite(x) && x != 0) {
-        const double between = std::nextafter(x, 0);
-        CHECK_MESSAGE(wrong(f64({between}), Type::of(f)) != "", f.name, " ", bits);
+        CHECK_MESSAGE(wrong(f64({std::nextafter(x, 0)}), Type::of(f)) != "", f.name, " ", bits);
+        const double up = next_up(f, x);
+        if (std::isfinite(up)) CHECK_MESSAGE(wrong(f64({x + (up - x) / 2}), Type::of(f)) != "", f.name, " ", bits);
       }
     }
   }

@@ -199,6 +199,22 @@ TEST_CASE("npz: arrays by name, written whole or not at all") {
   says(message([&] { read_npz(folder.write("d.npz", "no archive"), {}); }), "no .npz file");
 }
 
+TEST_CASE("files: what cannot be put in its place leaves nothing behind, and what can keeps its permissions") {
+  const Folder folder;
+  std::filesystem::create_directory(folder / "sub");
+  says(message([&] { write_file(folder / "sub", "text"); }), "it is a folder");
+  CHECK_THROWS_AS(write_file(folder / "none/a", "text"), Error);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), {}) == 1);
+  const std::string path = folder.write("a", "before");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  std::filesystem::create_symlink(path, folder / "link");
+  write_file(folder / "link", "after");
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms::owner_all);
+  const Bytes bytes = read_file(path);
+  CHECK(std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) == "after");
+}
+
 TEST_CASE("safetensors: dtypes, names, damage") {
   const Folder folder;
   const auto file = [&](const std::string& name, const std::string& header, const std::string& data) {
