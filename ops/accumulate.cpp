@@ -5,34 +5,30 @@
 #include <limits>
 
 #include "ops/num/ends.hpp"
+#include "ops/planted.hpp"
 #include "ops/sum_rule.hpp"
 
 namespace erx {
 namespace {
 
-template <class R>
-Set<R> without_reals(const SumParts<R>& parts) {
-  return Set<R>::special(parts.flags);
-}
-
 /// Are all partial sums values of the format, whatever the order? (Grid rule.)
 template <class R>
 Comparison on_grid(const SumParts<R>& parts, const SumRule& rule, Context c) {
   if (std::isinf(parts.grid)) return Comparison::less;  // all leaves are 0
-  const double least = rule.flush == Flush::no ? rule.format.min_positive() : rule.format.min_normal();
-  if (!(parts.grid >= least)) return Comparison::greater;
+  const double least = loses_subnormals(rule) ? rule.format.min_normal() : rule.format.min_positive();
+  if (!(parts.grid >= least) && !(planted(Mistake::grid_below_eta) && parts.grid > 0)) return Comparison::greater;
   const double limit = std::min(std::ldexp(parts.grid, rule.format.precision()), rule.format.max_finite());
   // P bounds the partial sums of either sign; for known leaves half of P + |s| does.
   R bound = parts.magnitude;
   if (parts.is_point) bound = mul(R::exact(0.5, c), add(parts.magnitude, abs_of(parts.lower)));
-  return compare(bound, R::exact(limit, c));
+  return planted(Mistake::grid_without_limit) ? Comparison::less : compare(bound, R::exact(limit, c));
 }
 
 }  // namespace
 
 ClosedBound closed_bound(const SumRule& rule, std::int64_t leaves, bool inexact_products) {
   const double u = unit_of(rule), eta = rule.format.min_positive(), n = static_cast<double>(leaves);
-  if (rule.flush != Flush::no) {
+  if (loses_subnormals(rule)) {
     // e_1 = u P + n nu, e_k = (1+u) e_{k-1} + u P + nu: closed form with g >= (1+u)^(n-1) - 1.
     const double nu = rule.format.min_normal();
     const double g = n * u < 0.5 ? up(up(n * u / (1 - n * u))) : up(std::exp2(std::ceil(1.4427 * n * u)));
@@ -45,9 +41,11 @@ ClosedBound closed_bound(const SumRule& rule, std::int64_t leaves, bool inexact_
     return x < 1 ? std::min(relative, up(up(x) / (1 - x / 2))) : relative;
   };
   const bool flat = rule.order.kind == OrderKind::height;
-  const double height = flat ? static_cast<double>(rule.order.numbers.at(0)) : 0;
+  const double height = flat ? static_cast<double>(rule.order.numbers.at(0)) - planted(Mistake::lower_tree) : 0;
   if (!inexact_products) return {flat ? tree(height, product_up(n - 1, u)) : product_up(n - 1, u), 0};
-  const double relative = flat ? tree(height + 1, product_up(n, u)) : product_up(n, u), low = n * half_of(eta);
+  const double count = planted(Mistake::one_leaf_less) ? n - 1 : n;
+  const double relative = flat ? tree(height + 1, product_up(count, u)) : product_up(count, u);
+  const double low = planted(Mistake::no_underflow) ? 0 : (planted(Mistake::half_underflow) ? 0.5 : 1) * n * half_of(eta);
   return {relative, up(up(product_up(relative, low)) + low)};
 }
 
@@ -96,24 +94,25 @@ namespace {
 
 template <class R>
 Set<R> bounded_sum(const SumParts<R>& parts, const SumRule& rule, const R* radius, Context c) {
-  if (!parts.has_reals) return without_reals(parts);
-  if (!rule.rounds || parts.leaves == 0) {
+  if (!parts.has_reals && !(rule.rounds && (parts.flags & any_infinity))) return Set<R>::special(parts.flags);
+  if (parts.has_reals && (!rule.rounds || parts.leaves == 0)) {
     Set<R> s{parts.lower, parts.upper, parts.flags, parts.is_point};
     set_zero_signs(s, true, parts.negative_zero);
     return s;
   }
   const Format& f = rule.format;
   const Comparison grid = on_grid(parts, rule, c);
-  if (grid == Comparison::less || grid == Comparison::equal) {
+  if (parts.has_reals && (grid == Comparison::less || grid == Comparison::equal)) {
     Set<R> s{parts.lower, parts.upper, parts.flags, parts.is_point};
     set_zero_signs(s, true, parts.negative_zero);
     return s;
   }
-  const bool inexact_products = parts.products > 0 && !(rule.products_fit && parts.grid >= f.min_positive());
+  const bool inexact_products = parts.products > 0 && !(rule.products_fit && (parts.grid >= f.min_positive() || planted(Mistake::always_exact_products)));
   const ClosedBound bound = closed_bound(rule, parts.leaves, inexact_products);
   R e = add(mul(R::exact(bound.relative, c), parts.magnitude), R::exact(bound.absolute, c));
   if (radius) e = min_of(e, *radius);
-  Set<R> s = Set<R>::between(sub(parts.lower, e), add(parts.upper, e), parts.flags);
+  const R& upper_end = planted(Mistake::point_hull) ? parts.lower : parts.upper;
+  Set<R> s = Set<R>::between(sub(parts.lower, e), add(upper_end, e), parts.flags);
 
   // Overflow: partial sums stay below P + e. (Half of P + |s| would do; P is within a factor of two of it.)
   const double omega = f.max_finite();
@@ -128,9 +127,12 @@ Set<R> bounded_sum(const SumParts<R>& parts, const SumRule& rule, const R* radiu
     const auto reaches = [](Comparison x) { return x == Comparison::greater || x == Comparison::unknown; };
     s.flags |= overflow_flags(f, reaches(over), reaches(under));
     if (over == Comparison::unknown || under == Comparison::unknown) s.flags |= undecided;
+    // Finite leaves that overflow may meet an infinite leaf of the other sign.
+    if (!planted(Mistake::infinity_without_nan) && (s.flags & has_pinf) && (s.flags & has_ninf)) s.flags |= has_nan;
     // Saturation cuts partial sums: later terms act on less.
-    if (!f.has_infinity() && !f.has_nan() && (reaches(over) || reaches(under))) s = Set<R>::between(neg(side(neg(parts.lower))), side(parts.upper), s.flags);
+    if (!planted(Mistake::infinities_only) && !f.has_infinity() && !f.has_nan() && (reaches(over) || reaches(under))) s = Set<R>::between(neg(side(neg(parts.lower))), side(parts.upper), s.flags);
   }
+  if (!parts.has_reals) return Set<R>::special(s.flags & ((s.flags & has_nan ? has_nan : 0) | parts.flags | undecided));
   if (!rule.within) {
     // The result is a value of F: the ends move inward to the nearest values.
     std::uint8_t cut = 0;
@@ -142,7 +144,7 @@ Set<R> bounded_sum(const SumParts<R>& parts, const SumRule& rule, const R* radiu
     s.hi = R::between(std::min(lower(s.hi), lower(parts.upper)), std::max(upper(s.hi), upper(parts.upper)), c);
     s.flags |= undecided;
   }
-  set_zero_signs(s, true, parts.negative_zero || rule.within || rule.flush != Flush::no || inexact_products);
+  set_zero_signs(s, true, parts.negative_zero || rule.within || loses_subnormals(rule) || inexact_products);
   return s;
 }
 

@@ -7,6 +7,7 @@
 
 #include "ops/accumulate.hpp"
 #include "ops/num/ends.hpp"
+#include "ops/planted.hpp"
 
 namespace erx {
 
@@ -51,57 +52,53 @@ class Adder {
     return r;
   }
 
-  /// A leaf as an operand of an addition: a product may enter rounded, or exactly (fused).
-  Ends<R> operand(std::size_t i, bool may_fuse) {
-    const Leaf<R>& leaf = leaves_[i];
-    Ends<R> exact{leaf.value.lo, leaf.value.hi};
-    if (!leaf.is_product) {
-      if (rule_.flush != Flush::no) flush(exact, exact);
-      return exact;
-    }
-    if (may_fuse && rule_.contraction == Contraction::always) return exact;
-    Ends<R> separate = rounded(exact);
-    if (!may_fuse || rule_.contraction == Contraction::never) return separate;
-    return either(exact, separate);
+  /// A leaf as it is: the exact product of two.
+  Ends<R> exact(std::size_t i) { return {leaves_[i].value.lo, leaves_[i].value.hi}; }
+
+  /// A leaf that is no operand of an addition, or not a fused one.
+  Ends<R> alone(std::size_t i) {
+    if (leaves_[i].is_product) return planted(Mistake::raw_product_at_root) ? exact(i) : rounded(exact(i));
+    Ends<R> x = exact(i);
+    if (rule_.flush != Flush::no) flush(x, x);
+    return x;
+  }
+
+  /// What a leaf offers to an addition: a product enters rounded, or exactly (fused). Under `always` too it may be rounded, fused
+  /// with an accumulator that starts at zero.
+  Ends<R> offered(std::size_t i) {
+    if (planted(Mistake::always_fused) && rule_.contraction == Contraction::always) return exact(i);
+    return can_fuse(i) ? either(exact(i), alone(i)) : alone(i);
   }
 
   Ends<R> sum(const Ends<R>& a, const Ends<R>& b) {
     return {add(a.lo, b.lo), add(a.hi, b.hi), static_cast<std::uint8_t>(a.flags | b.flags), a.reals && b.reals};
   }
 
-  /// Leaves [first, last) from left to right (or right to left). Only one of two products of one addition can be fused, but
-  /// each may: the hull allows either.
+  /// The leaves one after the other. Of two products of the first addition either may be fused, not both.
   Ends<R> sequence(const std::vector<std::size_t>& order) {
-    Ends<R> total = operand(order[0], false);
-    if (order.size() > 1 && leaves_[order[0]].is_product) {
-      // The first addition of two products: one of them fused, or none.
-      const Ends<R> first = operand(order[0], true), second_rounded = operand(order[1], false), second = operand(order[1], true);
-      if (rule_.contraction != Contraction::never && leaves_[order[1]].is_product) {
-        total = either(rounded(sum(first, second_rounded)), rounded(sum(total, second)));
-      } else {
-        total = rounded(sum(first, second));
-      }
-      return continue_sequence(total, order, 2);
+    Ends<R> total = alone(order[0]);
+    for (std::size_t k = 1; k < order.size(); ++k) {
+      const bool fused = rule_.contraction == Contraction::always && leaves_[order[k]].is_product;
+      Ends<R> next = rounded(sum(total, fused ? exact(order[k]) : offered(order[k])));
+      if (k == 1 && can_fuse(order[0])) next = either(next, rounded(sum(exact(order[0]), alone(order[1]))));
+      total = next;
     }
-    return continue_sequence(total, order, 1);
+    return total;
   }
 
   Ends<R> pairwise(std::size_t first, std::size_t last, std::size_t block) {
-    if (last - first <= block) {
-      std::vector<std::size_t> order(last - first);
-      for (std::size_t i = first; i < last; ++i) order[i - first] = i;
-      return sequence(order);
-    }
+    if (last - first <= block) return range(first, last);
     const std::size_t middle = first + (last - first) / 2;
-    const Ends<R> a = pairwise(first, middle, block), b = pairwise(middle, last, block);
-    return rounded(sum(a, b));
+    return pair(first, middle, pairwise(first, middle, block), middle, last, pairwise(middle, last, block));
   }
 
+  /// Blocks from left to right, each from left to right.
   Ends<R> blocked(std::size_t block) {
-    Ends<R> total{};
-    for (std::size_t first = 0; first < leaves_.size(); first += block) {
-      const Ends<R> part = pairwise(first, std::min(first + block, leaves_.size()), block);
-      total = first == 0 ? part : rounded(sum(total, part));
+    const std::size_t n = leaves_.size();
+    Ends<R> total = range(0, std::min(block, n));
+    for (std::size_t first = block; first < n; first += block) {
+      const std::size_t last = std::min(first + block, n);
+      total = pair(0, first, total, first, last, range(first, last));
     }
     return total;
   }
@@ -128,11 +125,11 @@ class Adder {
       if (set == low_bit) {
         std::size_t i = 0;
         while ((std::size_t{1} << i) != set) ++i;
-        value[set] = operand(i, leaves_.size() > 1);
+        value[set] = leaves_.size() > 1 ? offered(i) : alone(i);
         parts[set] = value[set];
       } else {
         value[set] = rounded(best);
-        parts[set] = either(best, value[set]);
+        parts[set] = planted(Mistake::binary_trees) ? value[set] : either(best, value[set]);
       }
     }
     return value[full];
@@ -146,7 +143,7 @@ class Adder {
       for (std::size_t first = 0; first + length <= n; ++first) {
         const std::size_t last = first + length - 1, at = first * n + last;
         if (length == 1) {
-          value[at] = parts[at] = operand(first, true);
+          value[at] = parts[at] = n > 1 ? offered(first) : alone(first);
           continue;
         }
         Ends<R> best = sum(value[first * n + first], parts[(first + 1) * n + last]);
@@ -163,9 +160,21 @@ class Adder {
   const SumRule& rule_;
   Context c_;
 
-  Ends<R> continue_sequence(Ends<R> total, const std::vector<std::size_t>& order, std::size_t from) {
-    for (std::size_t k = from; k < order.size(); ++k) total = rounded(sum(total, operand(order[k], true)));
-    return total;
+  bool can_fuse(std::size_t i) const { return leaves_[i].is_product && rule_.contraction != Contraction::never; }
+
+  Ends<R> range(std::size_t first, std::size_t last) {
+    std::vector<std::size_t> order(last - first);
+    for (std::size_t i = first; i < last; ++i) order[i - first] = i;
+    return sequence(order);
+  }
+
+  /// One addition of the sums a and b of two ranges; a range of one product may be fused, but not both.
+  Ends<R> pair(std::size_t a_first, std::size_t a_last, const Ends<R>& a, std::size_t b_first, std::size_t b_last, const Ends<R>& b) {
+    Ends<R> r = rounded(sum(a, b));
+    if (planted(Mistake::only_rounded_products)) return r;
+    if (a_last - a_first == 1 && can_fuse(a_first)) r = either(r, rounded(sum(exact(a_first), b)));
+    if (b_last - b_first == 1 && can_fuse(b_first)) r = either(r, rounded(sum(a, exact(b_first))));
+    return r;
   }
 
   /// Values that are subnormal, or were before they were rounded, may become zero.

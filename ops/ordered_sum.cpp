@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/adder.hpp"
+#include "ops/planted.hpp"
 #include "ops/sum_rule.hpp"
 
 namespace erx {
@@ -43,13 +44,18 @@ SumParts<R> parts_of(const std::vector<Leaf<R>>& leaves) {
 template <class R>
 R chain_radius(const std::vector<Leaf<R>>& leaves, const SumParts<R>& parts, const SumRule& rule, Context c) {
   const Format& f = rule.format;
-  const bool flushes = rule.flush != Flush::no;
-  const bool products_exact = rule.products_fit && parts.grid >= f.min_positive();
+  const bool flushes = loses_subnormals(rule);
+  const bool products_exact = rule.products_fit && (parts.grid >= f.min_positive() || planted(Mistake::always_exact_products));
   const R u = R::exact(unit_of(rule), c), zero{};
   const R least = flushes ? R::exact(f.min_normal(), c) : parts.products > 0 && !products_exact ? R::exact(half_of(f.min_positive()), c) : zero;
-  const auto step = [&](const R& argument) { return max_of(mul(u, ufp_of(argument, c)), least); };
+  const R floor_of_step = planted(Mistake::no_underflow_in_chain) ? zero : least;
+  const auto step = [&](const R& argument) {
+    const R place = planted(Mistake::ufp_down) ? mul(R::exact(0.5, c), ufp_of(argument, c)) : ufp_of(argument, c);
+    return max_of(mul(u, place), floor_of_step);
+  };
   R e{};
   for (const Leaf<R>& leaf : leaves) {
+    if (planted(leaf.is_product ? Mistake::exact_first_products : Mistake::kept_subnormal_leaves)) continue;
     if (leaf.is_product && !products_exact) e = add(e, step(max_of(abs_of(leaf.value.lo), abs_of(leaf.value.hi))));
     // A subnormal leaf, or a product, may be flushed on its way in.
     else if (flushes && (leaf.is_product || lower(abs_of(leaf.value.lo)) < f.min_normal() || lower(abs_of(leaf.value.hi)) < f.min_normal())) e = add(e, least);
@@ -68,10 +74,13 @@ R chain_radius(const std::vector<Leaf<R>>& leaves, const SumParts<R>& parts, con
   const R limit = R::exact(has_grid && std::isfinite(parts.grid) ? std::min(std::ldexp(parts.grid, f.precision()), f.max_finite()) : 0, c);
   R top = plus[0], bottom = minus[0];
   for (std::size_t k = 1; k < n; ++k) {
-    top = add(top, plus[k]);
-    bottom = add(bottom, minus[k]);
+    if (!planted(Mistake::previous_partial_sum) || k > 1) {
+      top = add(top, plus[k - planted(Mistake::previous_partial_sum)]);
+      bottom = add(bottom, minus[k - planted(Mistake::previous_partial_sum)]);
+    }
     const bool is_root = k + 1 == n;
-    const R argument = add(is_root ? max_of(abs_of(parts.lower), abs_of(parts.upper)) : max_of(top, bottom), e);
+    const R largest = is_root ? max_of(abs_of(parts.lower), abs_of(parts.upper)) : max_of(top, bottom);
+    const R argument = planted(Mistake::no_error_in_argument) ? largest : add(largest, e);
     if (has_grid) {
       const Comparison fits = compare(argument, limit);
       if (fits == Comparison::less || fits == Comparison::equal) continue;
@@ -92,14 +101,25 @@ Set<R> any_order_sum(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Co
   return sum_of_parts(parts_of(leaves), rule, c);
 }
 
-/// Ends, flags and reality of a part, as a leaf of the sum of the parts.
+/// A part as a leaf of the sum of the parts, rounded (and under ftz perhaps flushed) where it is stored. What lies on a grid of the
+/// format stays on it.
 template <class R>
-Leaf<R> stored_part(const Set<R>& part, const Format& store, const Format& adds, Context c) {
-  Leaf<R> leaf{part, !contains(adds, store)};
+Leaf<R> stored_part(const Set<R>& part, const Format& store, const SumRule& rule, double grid, Context c) {
+  if (planted(Mistake::no_store)) return {part, false, 0};
+  const double least = std::max(least_ulp(rule.format), least_ulp(store));
+  Leaf<R> leaf{part, !contains(rule.format, store), grid > 0 ? std::max(grid, least) : least};
   if (!part.has_reals()) return leaf;
-  const Rounding nearest{};
-  leaf.value.lo = round_end(part.lo, store, nearest, c, leaf.value.flags);
-  leaf.value.hi = part.is_point ? leaf.value.lo : round_end(part.hi, store, nearest, c, leaf.value.flags);
+  Set<R>& v = leaf.value;
+  v.lo = round_end(part.lo, store, {}, c, v.flags);
+  v.hi = part.is_point ? v.lo : round_end(part.hi, store, {}, c, v.flags);
+  // What storing rounds to zero keeps its sign.
+  if (!contains(store, rule.format)) set_zero_signs(v, true, true);
+  if (rule.flush == Flush::no) return leaf;
+  const R zero{}, nu = R::exact(store.min_normal(), c);
+  const auto subnormal = [&](const R& x) { return compare(abs_of(x), nu) != Comparison::greater; };
+  const R lo = subnormal(part.lo) ? min_of(v.lo, zero) : v.lo, hi = subnormal(part.is_point ? part.lo : part.hi) ? max_of(v.hi, zero) : v.hi;
+  leaf.value = Set<R>::between(lo, hi, v.flags);
+  set_zero_signs(leaf.value, true, true);
   return leaf;
 }
 
@@ -112,12 +132,13 @@ Set<R> split_sum(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Contex
   Set<R> all = Set<R>::special(0);
   bool first = true;
   for (const std::int64_t s : rule.order.numbers) {
-    const std::size_t size = (leaves.size() + static_cast<std::size_t>(s) - 1) / static_cast<std::size_t>(s);
+    const std::size_t round_up = planted(Mistake::floor_of_parts) ? 0 : static_cast<std::size_t>(s) - 1;
+    const std::size_t size = std::max<std::size_t>((leaves.size() + round_up) / static_cast<std::size_t>(s), 1);
     std::vector<Leaf<R>> parts;
     for (std::size_t at = 0; at < leaves.size(); at += size) {
       const std::vector<Leaf<R>> some(leaves.begin() + static_cast<std::ptrdiff_t>(at),
                                       leaves.begin() + static_cast<std::ptrdiff_t>(std::min(at + size, leaves.size())));
-      parts.push_back(stored_part(any_order_sum(some, part_rule, c), store, rule.format, c));
+      parts.push_back(stored_part(any_order_sum(some, part_rule, c), store, rule, parts_of(some).grid, c));
     }
     const Set<R> total = any_order_sum(parts, outer, c);
     if (first) all = total;
@@ -139,9 +160,10 @@ Set<R> tensor_core_sum(const SumParts<R>& parts, const std::vector<Leaf<R>>& lea
   int exponent = f.emin();
   for (const Leaf<R>& leaf : leaves) {
     k += leaf.is_product;
-    exponent = std::max(exponent, leaf.exponent);
+    const bool is_zero = leaf.value.has_reals() && lower(leaf.value.lo) == 0 && upper(leaf.value.hi) == 0;
+    if (!(planted(Mistake::no_zero_products) && is_zero)) exponent = std::max(exponent, leaf.exponent);
   }
-  const double calls = std::max(std::ceil(k / length), 1.0);
+  const double calls = std::max(std::ceil(k / length) - planted(Mistake::call_less), 1.0);
   const auto radius = [&](int e, double first_place) {
     return add(R::exact(std::ldexp(k + calls, e - static_cast<int>(kept)), c), R::exact(calls * 2 * f.unit_roundoff() * std::max(first_place, f.min_normal()), c));
   };
@@ -164,8 +186,7 @@ Set<R> tensor_core_sum(const SumParts<R>& parts, const std::vector<Leaf<R>>& lea
 template <class R>
 Set<R> sum_of_leaves(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Context c) {
   const SumParts<R> parts = parts_of(leaves);
-  if (!parts.has_reals) return Set<R>::special(parts.flags);
-  if (parts.leaves == 0) return sum_of_parts(parts, rule, c);
+  if (!parts.has_reals || parts.leaves == 0) return sum_of_parts(parts, rule, c);
   const std::int64_t count = parts.leaves;
   const bool has_one_leaf = count == 1 && rule.order.kind != OrderKind::tensor_core;
   if (rule.within && has_one_leaf && !leaves[0].is_product) return sum_of_parts(parts, {}, c);
@@ -182,7 +203,7 @@ Set<R> sum_of_leaves(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Co
   switch (rule.order.kind) {
     case OrderKind::split: return split_sum(leaves, rule, c);
     case OrderKind::tensor_core: return tensor_core_sum(parts, leaves, rule, c);
-    case OrderKind::assoc: ends = n == 1 ? adder.operand(0, false) : adder.kept_order(); break;
+    case OrderKind::assoc: ends = adder.kept_order(); break;
     case OrderKind::seq:
     case OrderKind::rseq: ends = adder.sequence(order); break;
     case OrderKind::pairwise: ends = adder.pairwise(0, n, number(0)); break;
@@ -192,10 +213,9 @@ Set<R> sum_of_leaves(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Co
         break;
       }
       [[fallthrough]];
-    default: ends = n == 1 ? adder.operand(0, false) : adder.any_order();
+    default: ends = adder.any_order();
   }
-  const bool is_point = parts.is_point && (n == 1 || (rule.contraction != Contraction::free || parts.products == 0)) &&
-                        is_fixed(rule.order) && rule.flush == Flush::no;
+  const bool is_point = parts.is_point && (rule.contraction == Contraction::never || parts.products == 0) && is_fixed(rule.order) && rule.flush == Flush::no;
   Set<R> s{ends.lo, ends.hi, static_cast<std::uint8_t>(parts.flags | ends.flags), is_point};
   // After an overflow the later additions start from an infinity: opposite ones give NaN, a format without them stays NaN.
   if (!ends.reals) s.flags |= no_reals;
@@ -203,7 +223,7 @@ Set<R> sum_of_leaves(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Co
   if ((overflow & has_pinf) && ((parts.flags | ends.flags) & has_ninf)) s.flags |= has_nan;
   if ((overflow & has_ninf) && ((parts.flags | ends.flags) & has_pinf)) s.flags |= has_nan;
   if (overflow) s.is_point = false;
-  set_zero_signs(s, true, parts.negative_zero || parts.products > 0 || rule.flush != Flush::no);
+  set_zero_signs(s, true, parts.negative_zero || parts.products > 0 || loses_subnormals(rule));
   return s;
 }
 

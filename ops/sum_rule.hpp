@@ -25,6 +25,12 @@ inline double unit_of(const SumRule& rule) {
   return rule.within ? up(u + u * u) : u;
 }
 
+/// Every value of the format is a multiple of it.
+inline double least_ulp(const Format& f) { return std::ldexp(1.0, f.emin() - f.precision() + 1); }
+
+/// Results below the smallest normal are lost: flushed, or there are no subnormals to round to.
+inline bool loses_subnormals(const SumRule& rule) { return rule.flush != Flush::no || !rule.format.has_subnormals; }
+
 /// One tree: evaluated on both ends, not bounded.
 inline bool is_fixed(const Order& order) {
   const auto one = [](OrderKind k) { return k == OrderKind::seq; };

@@ -1,0 +1,57 @@
+// Mistakes that were made, or nearly, in the rules of sums: each is planted in one place, and a test has to catch it.
+// In the program planted() is constant false and the compiler drops the branch; the executable erx_planted chooses one at a time.
+//   const R argument = planted(Mistake::no_error_in_argument) ? top : add(top, e);
+#pragma once
+
+namespace erx {
+
+enum class Mistake {
+  none,
+  // bounds of any order
+  one_leaf_less,          // n - 1 for products (n = K where a term C is added)
+  no_underflow,           // products without the term n eta/2
+  half_underflow,
+  always_exact_products,  // the sum of the precisions alone makes products exact (tf32)
+  infinities_only,        // saturating formats keep the finite part
+  no_error_in_argument,   // ufp(T_k), without e_{k-1}
+  previous_partial_sum,   // T_{k-1} for T_k
+  kept_subnormal_leaves,  // under ftz an addition of zero flushes a leaf
+  exact_first_products,   // e_1 = 0 for products
+  no_underflow_in_chain,  // increments without the floor eta/2
+  ufp_down,               // the first place of a lower bound
+  grid_without_limit,     // partial sums on the grid, however large
+  grid_below_eta,
+  point_hull,             // sets: the bound around one end
+  // other orders
+  floor_of_parts,         // floor(n/s) leaves in each part
+  lower_tree,             // h - 1
+  only_rounded_products,  // a product of its own enters rounded only
+  raw_product_at_root,
+  always_fused,           // no accumulator that starts at zero
+  binary_trees,           // no node of several terms
+  no_store,               // parts stay in the format of the sum
+  // specials
+  infinity_without_nan,   // a certain infinity meets no overflow of the other sign
+  // tensor cores
+  no_zero_products,       // in the largest exponent
+  call_less,
+  // within
+  leaf_without_rounding,  // a leaf that is no value of the format, as if it were
+  // matrix products in float64
+  raw_norms,
+  unscaled_norms,         // squares that underflow
+  error_without_terms,    // a constant instead of n + 4
+  inexact_is_exact,       // the grid certificate without its bound
+  centre_only,            // rounds the centre
+  zero_of_product,        // the sign of zero that the product computed
+  unchecked_product,      // no checksum
+};
+
+#ifdef ERX_PLANTED_MISTAKES
+inline Mistake planted_mistake = Mistake::none;  // of erx_planted alone
+inline bool planted(Mistake m) { return planted_mistake == m; }
+#else
+constexpr bool planted(Mistake) { return false; }
+#endif
+
+}  // namespace erx
