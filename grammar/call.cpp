@@ -1,5 +1,6 @@
 // Calls: rows of the op table, functions of the file, and the few functions whose arguments are shapes or axes.
 #include <algorithm>
+#include <utility>
 
 #include "grammar/lower.hpp"
 #include "grammar/scan.hpp"
@@ -34,7 +35,7 @@ std::vector<std::string> Lowering::function_names() const {
     if (is_callable(*op)) names.emplace_back(op->name);
   }
   for (const auto& [name, _] : specials()) names.push_back(name);
-  for (const auto& [name, _] : items_.functions) names.push_back(name);
+  for (const auto& [name, _] : items_->functions) names.push_back(name);
   for (const char* head : {"round", "acc", "within", "any_of", "approx"}) names.emplace_back(head);
   return names;
 }
@@ -52,7 +53,7 @@ Lowering::Arguments Lowering::arguments(const Syntax& call, const std::vector<st
       continue;
     }
     if (std::find(keywords.begin(), keywords.end(), a.text) == keywords.end()) {
-      const Span word{ast_.source, a.begin, a.begin + static_cast<std::uint32_t>(a.text.size())};
+      const Span word{ast().source, a.begin, a.begin + static_cast<std::uint32_t>(a.text.size())};
       Diagnostic d{word, "`" + call.text + "` has no argument `" + a.text + "`", ""};
       const std::string near = did_you_mean(a.text, keywords);
       if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
@@ -79,9 +80,9 @@ Value Lowering::call(const Syntax& s, const Manner& mode) {
   const std::string& name = s.text;
   auto special = specials().find(name);
   if (special != specials().end()) return (this->*special->second)(s, mode);
-  auto function = items_.functions.find(name);
-  if (function != items_.functions.end()) return user_function(*function->second, s, mode);
-  if (formats_.count(name) || items_.formats.count(name) || (find_format(name) && !find_op(name))) {  // bf16(e)
+  auto function = items_->functions.find(name);
+  if (function != items_->functions.end()) return user_function(function->second, s, mode);
+  if (formats_.count(name) || items_->formats.count(name) || (find_format(name) && !find_op(name))) {  // bf16(e)
     Arguments given = arguments(s, {}, 1, 1);
     Syntax word{Form::name, name, {}, s.begin, s.begin + static_cast<std::uint32_t>(name.size())};
     Attributes attributes;
@@ -96,11 +97,11 @@ Value Lowering::call(const Syntax& s, const Manner& mode) {
   }
   const Op* op = find_op(name);
   if (op && is_callable(*op)) return operation(*op, s, mode);
-  const Span word{ast_.source, s.begin, s.begin + static_cast<std::uint32_t>(name.size())};
+  const Span word{ast().source, s.begin, s.begin + static_cast<std::uint32_t>(name.size())};
   Diagnostic d{word, "unknown function `" + name + "`", find(name) ? "this is a value, not a function" : ""};
   const std::string near = did_you_mean(name, function_names());
   if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
-  if (items_.specs.count(name)) d.label = "a spec is checked, not called; make it a fn";
+  if (items_->specs.count(name)) d.label = "a spec is checked, not called; make it a fn";
   error(std::move(d));
   for (const Syntax& a : s[0].children) {
     if (!a.is(Form::argument) && !a.is(Form::set)) expression(a, mode);
@@ -236,9 +237,24 @@ Value Lowering::length(const Syntax& s, const Manner&) {
 
 Value Lowering::dot(const Syntax& s, const Manner& mode) { return operation(op("matmul"), s, mode); }
 
-Value Lowering::user_function(const Syntax& fn, const Syntax& s, const Manner& mode) {
+/// A default of a function: it sees the names of its file only.
+Value Lowering::default_of(const Items::Item& item, const Syntax& parameter) {
+  auto outer = std::move(scopes_);
+  scopes_ = {{}};
+  const bool was_bare = std::exchange(bare_, false);
+  const Items* const outer_items = std::exchange(items_, item.home);
+  Value v = expression(parameter[1], Manner{});
+  items_ = outer_items;
+  bare_ = was_bare;
+  scopes_ = std::move(outer);
+  return v;
+}
+
+Value Lowering::user_function(const Items::Item& item, const Syntax& s, const Manner& mode) {
+  const Syntax& fn = *item.syntax;
+  const Ast& home = *item.home->ast;
   if (std::find(calls_.begin(), calls_.end(), s.text) != calls_.end()) {
-    error(Diagnostic{span(s), "`" + s.text + "` calls itself", "functions are written out where they are called"}.note(span(fn),
+    error(Diagnostic{span(s), "`" + s.text + "` calls itself", "functions are written out where they are called"}.note(home.span(fn),
                                                                                                                        "defined here"));
     return Value::unknown(span(s));
   }
@@ -262,21 +278,22 @@ Value Lowering::user_function(const Syntax& fn, const Syntax& s, const Manner& m
     if (argument) {
       v = expression(*argument, mode);
     } else if (p.size() > 1 && !p[1].is(Form::nothing)) {
-      v = expression(p[1], Manner{});
+      v = default_of(item, p);
     } else if (ok) {
-      error(Diagnostic{span(s), "`" + s.text + "` needs `" + p.text + "`", "missing here"}.note(span(p), "declared here"));
+      error(Diagnostic{span(s), "`" + s.text + "` needs `" + p.text + "`", "missing here"}.note(home.span(p), "declared here"));
       ok = false;
     }
     if (mode.kind == Manner::Kind::rounded && refuse_wide(v, mode)) ok = false;
     v.product.reset();
     if (v.node && graph[*v.node].name.empty()) graph.store(*v.node, unique(p.text));
-    scope[p.text] = {v, span(p)};
+    scope[p.text] = {v, home.span(p)};
   }
   if (!ok) return Value::unknown(span(s));
   // The body sees its parameters only; in an `in` the whole call is one operation, in a tolerance each of its operations counts.
   auto outer = std::move(scopes_);
   const bool was_bare = bare_;
   bare_ = false;
+  const Items* const outer_items = std::exchange(items_, item.home);
   scopes_ = {std::move(scope)};
   calls_.push_back(s.text);
   const Manner inner = mode.kind == Manner::Kind::within ? mode : Manner{};
@@ -284,6 +301,7 @@ Value Lowering::user_function(const Syntax& fn, const Syntax& s, const Manner& m
   calls_.pop_back();
   scopes_ = std::move(outer);
   bare_ = was_bare;
+  items_ = outer_items;
   result.at = span(s);
   result.product.reset();
   result = one_operation(std::move(result), mode);
@@ -297,7 +315,7 @@ void Lowering::check(const Syntax& item) {
       item.is(Form::format_item) ? find_type(item.text).has_value() : specials().count(item.text) || (row && is_callable(*row));
   if (taken) {
     const auto begin = static_cast<std::uint32_t>(span(item).text().find(item.text, 2)) + item.begin;
-    error({{ast_.source, begin, begin + static_cast<std::uint32_t>(item.text.size())},
+    error({{ast().source, begin, begin + static_cast<std::uint32_t>(item.text.size())},
            "`" + item.text + "` is part of the language already",
            "choose another name"});
   }

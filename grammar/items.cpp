@@ -1,21 +1,41 @@
 #include "grammar/items.hpp"
 
 namespace erx {
+namespace {
 
-Items collect_items(const Ast& ast, std::vector<Diagnostic>& errors) {
-  Items items;
-  std::map<std::string, const Syntax*> all;
-  for (const Syntax& item : ast.items) {
-    if (!item.is(Form::fn) && !item.is(Form::spec) && !item.is(Form::format_item)) continue;
-    auto [before, fresh] = all.emplace(item.text, &item);
-    if (!fresh) {
-      const auto begin = static_cast<std::uint32_t>(ast.source->text.find(item.text, item.begin + 2));
-      errors.push_back(
-          Diagnostic{{ast.source, begin, begin + static_cast<std::uint32_t>(item.text.size())}, "`" + item.text + "` is defined twice", ""}
-              .note({ast.source, before->second->begin, before->second->begin}, "first defined here"));
-      continue;
+Span word_of(const Ast& ast, const Syntax& item) {
+  const auto begin = static_cast<std::uint32_t>(ast.source->text.find(item.text, item.begin + 2));
+  return {ast.source, begin, begin + static_cast<std::uint32_t>(item.text.size())};
+}
+
+}  // namespace
+
+std::unique_ptr<const Items> collect_items(const Ast& ast, std::vector<Diagnostic>& errors) {
+  auto items = std::make_unique<Items>();
+  items->ast = &ast;
+  std::map<std::string, Items::Item> all;
+  auto add = [&](std::map<std::string, Items::Item>& table, const std::string& name, const Items::Item& item, const Span& at) {
+    auto [before, fresh] = all.emplace(name, item);
+    if (fresh) {
+      table.emplace(name, item);
+    } else if (before->second.syntax != item.syntax) {
+      errors.push_back(Diagnostic{at, "`" + name + "` is defined twice", ""}.note(word_of(*before->second.home->ast, *before->second.syntax),
+                                                                                 "first defined here"));
     }
-    (item.is(Form::fn) ? items.functions : item.is(Form::spec) ? items.specs : items.formats)[item.text] = &item;
+  };
+  std::size_t next_import = 0;
+  for (const Syntax& item : ast.items) {
+    if (item.is(Form::import_item) && next_import < ast.imports.size()) {
+      const auto& file = ast.imports[next_import++];
+      if (!file) continue;  // could not be read, which has been reported
+      std::vector<Diagnostic> told;  // by the imported file itself
+      items->imported.push_back(collect_items(*file, told));
+      for (const auto& [name, f] : items->imported.back()->functions) add(items->functions, name, f, ast.span(item));
+      for (const auto& [name, f] : items->imported.back()->formats) add(items->formats, name, f, ast.span(item));
+    }
+    if (item.is(Form::fn)) add(items->functions, item.text, {&item, items.get()}, word_of(ast, item));
+    if (item.is(Form::spec)) add(items->specs, item.text, {&item, items.get()}, word_of(ast, item));
+    if (item.is(Form::format_item)) add(items->formats, item.text, {&item, items.get()}, word_of(ast, item));
   }
   return items;
 }

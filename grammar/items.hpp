@@ -1,7 +1,8 @@
-// The items of a file by name: what an expression may refer to beside its own names.
-//   Items items = collect_items(ast, errors);   items.functions.at("relu")
+// The items of a file by name, those of imported files included: what an expression may refer to beside its own names.
+//   auto items = collect_items(ast, errors);   items->functions.at("relu").syntax
 #pragma once
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,19 @@
 namespace erx {
 
 struct Items {
-  std::map<std::string, const Syntax*> functions;
-  std::map<std::string, const Syntax*> formats;
-  std::map<std::string, const Syntax*> specs;
+  struct Item {
+    const Syntax* syntax;
+    const Items* home;  // of the file that defines it: its body sees the names of that file
+  };
+
+  const Ast* ast = nullptr;
+  std::map<std::string, Item> functions;
+  std::map<std::string, Item> formats;
+  std::map<std::string, Item> specs;  // of this file only
+  std::vector<std::unique_ptr<const Items>> imported;
 };
 
 /// errors: two items of one name.
-Items collect_items(const Ast&, std::vector<Diagnostic>& errors);
+std::unique_ptr<const Items> collect_items(const Ast&, std::vector<Diagnostic>& errors);
 
 }  // namespace erx

@@ -180,13 +180,13 @@ Value Lowering::postfix(const Syntax& s, const Manner& mode) {
   Value v = expression(s[0], mode);
   for (std::size_t i = 1; i < s.size(); ++i) {
     v = s[i].is(Form::index) ? index(std::move(v), s[i]) : member(std::move(v), s[i]);
-    v.at = {ast_.source, s.begin, s[i].end};
+    v.at = {ast().source, s.begin, s[i].end};
   }
   return v;
 }
 
 Value Lowering::member(Value x, const Syntax& m) {
-  const Span at{ast_.source, x.at.begin, m.end};
+  const Span at{ast().source, x.at.begin, m.end};
   if (m.text != "T" && m.text != "mT") {
     error({span(m), "unknown member `" + m.text + "`", "a value has .T and .mT (the last two axes swapped)"});
     return Value::unknown(at);
@@ -262,7 +262,7 @@ std::optional<Slice> Lowering::slice(const Syntax& s, const Dim& extent, std::si
 }
 
 Value Lowering::index(Value x, const Syntax& s) {
-  const Span at{ast_.source, x.at.begin, s.end};
+  const Span at{ast().source, x.at.begin, s.end};
   if (s.children.empty()) {
     error({span(s), "an index is missing between [ and ]", ""});
     return Value::unknown(at);

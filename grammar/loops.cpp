@@ -27,7 +27,7 @@ Value Lowering::instance(const Syntax& body, const std::map<std::string, Value>&
 Value Lowering::choose(const Syntax& s, const Manner& mode) {
   const Span at = span(s);
   const auto offset = static_cast<std::uint32_t>(at.text().find(s.text, 6));
-  const Span word{ast_.source, s.begin + offset, s.begin + offset + static_cast<std::uint32_t>(s.text.size())};
+  const Span word{ast().source, s.begin + offset, s.begin + offset + static_cast<std::uint32_t>(s.text.size())};
   if (const Name* before = find(s.text)) {
     error(Diagnostic{word, "`" + s.text + "` is defined twice", "a name keeps its meaning"}.note(before->declared, "first defined here"));
     return Value::unknown(at);
@@ -131,7 +131,7 @@ Value Lowering::fold(const Syntax& s, const Manner& mode) {
     state[name] = std::move(v);
   };
   for (const Syntax& one : list.children) {
-    declare(one.text, {ast_.source, one.begin, one.begin + static_cast<std::uint32_t>(one.text.size())});
+    declare(one.text, {ast().source, one.begin, one.begin + static_cast<std::uint32_t>(one.text.size())});
     Value v = expression(one[0], mode);
     if (v.is_tuple) {
       error({v.at, "a tuple where one value is expected", ""});

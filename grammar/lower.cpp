@@ -10,7 +10,7 @@ namespace erx {
 
 void Lowering::error(Diagnostic d) {
   for (const auto& e : errors_) {
-    if (e.span.begin == d.span.begin && e.span.end == d.span.end && e.what == d.what) return;
+    if (e.span.source == d.span.source && e.span.begin == d.span.begin && e.span.end == d.span.end && e.what == d.what) return;
   }
   errors_.push_back(std::move(d));
 }
@@ -161,7 +161,7 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
     error({at, "`None` stands only in an index, as in A[:, None]", ""});
     return Value::unknown(at);
   }
-  if (formats_.count(s.text) || items_.formats.count(s.text) || find_format(s.text)) {
+  if (formats_.count(s.text) || items_->formats.count(s.text) || find_format(s.text)) {
     error(Diagnostic{at, "`" + s.text + "` is a format, not a value", "a format rounds: " + s.text + "(x)"});
     return Value::unknown(at);
   }
@@ -175,7 +175,7 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
   const std::string near = did_you_mean(s.text, names());
   if (!near.empty()) {
     std::move(d).note({}, "did you mean `" + near + "`?").suggest(at, near);
-  } else if (find_op(s.text) || specials().count(s.text) || items_.functions.count(s.text)) {
+  } else if (find_op(s.text) || specials().count(s.text) || items_->functions.count(s.text)) {
     d.label = "a function: call it, as in " + s.text + "(x)";
   }
   error(std::move(d));
@@ -183,7 +183,7 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
 }
 
 Value Lowering::step(Value left, const Syntax& step, Value right, const Syntax& whole, const Manner& mode) {
-  const Span at{ast_.source, whole.begin, step.end};
+  const Span at{ast().source, whole.begin, step.end};
   const Op* found = operator_of(step.text, 2);
   if (!found) throw Bug("no op for the operator " + step.text);
   Value v = apply(*found, {std::move(left), std::move(right)}, {}, at, mode);
@@ -203,7 +203,7 @@ Value Lowering::chain(const Syntax& s, const Manner& mode) {
       return Value::unknown(span(s));
     }
   }
-  if (compares && s.size() == 3 && s[0].is(Form::name) && (find_format(s[0].text) || items_.formats.count(s[0].text))) {
+  if (compares && s.size() == 3 && s[0].is(Form::name) && (find_format(s[0].text) || items_->formats.count(s[0].text))) {
     error({span(s[0]), "`" + s[0].text + "` is a format: it takes no < >", "write round<" + s[0].text + ", ...>(x)"});
     return Value::unknown(span(s));
   }
@@ -258,7 +258,7 @@ Value Lowering::power(const Syntax& s, const Manner& mode) {
   Value exponent = expression(s.children.back(), mode);
   for (std::size_t i = s.size() - 1; i-- > 0;) {
     Value base = expression(s[i], mode);
-    const Span at{ast_.source, s[i].begin, s.end};
+    const Span at{ast().source, s[i].begin, s.end};
     if (mode.kind == Manner::Kind::within) {
       // x ** n is n - 1 products; one ulp is at least one rounding.
       const double n = exponent.dim && exponent.dim->is_number() ? std::abs(static_cast<double>(exponent.dim->value())) : 3;

@@ -1,7 +1,7 @@
 // From syntax to a graph: names, types, shapes, and the constructs that say how operations are done.
 // One object lowers one spec once, with names for dimensions (to check it) or with the numbers of a call. It reports every mistake
 // and goes on. The graph that results holds only exact operations and explicit nodes that round or have a choice.
-//   Lowering lowering(ast, items, errors, warnings);  lowering.spec(syntax, &bindings);
+//   Lowering lowering(items, errors, warnings);  lowering.spec(syntax, &bindings);
 #pragma once
 #include <map>
 #include <memory>
@@ -24,8 +24,8 @@ bool has_rest(const Syntax& dims);
 
 class Lowering {
  public:
-  Lowering(const Ast& ast, const Items& items, std::vector<Diagnostic>& errors, std::vector<Diagnostic>& warnings)
-      : ast_(ast), items_(items), errors_(errors), warnings_(warnings) {}
+  Lowering(const Items& items, std::vector<Diagnostic>& errors, std::vector<Diagnostic>& warnings)
+      : items_(&items), errors_(errors), warnings_(warnings) {}
 
   /// `bindings`: the inputs of a call; nullptr checks the item with names for dimensions.
   void spec(const Syntax& item, const Bindings* bindings);
@@ -72,7 +72,8 @@ class Lowering {
   Value exact(const Syntax&, const Manner&);
   Value length(const Syntax&, const Manner&);
   Value dot(const Syntax&, const Manner&);
-  Value user_function(const Syntax& fn, const Syntax& call, const Manner&);
+  Value default_of(const Items::Item& fn, const Syntax& parameter);
+  Value user_function(const Items::Item& fn, const Syntax& call, const Manner&);
   struct Arguments {
     std::vector<const Syntax*> positional;
     std::map<std::string, const Syntax*> named;
@@ -164,7 +165,8 @@ class Lowering {
 
   void error(Diagnostic d);
   void place(const Error&, const Span& at);  // reports mistakes that came without a place
-  Span span(const Syntax& s) const { return ast_.span(s); }
+  const Ast& ast() const { return *items_->ast; }
+  Span span(const Syntax& s) const { return ast().span(s); }
   std::string unique(const std::string& name);
 
   struct Name {
@@ -180,8 +182,7 @@ class Lowering {
     Span at;           // the dimension in that parameter's type
   };
 
-  const Ast& ast_;
-  const Items& items_;
+  const Items* items_;  // of the file that is read: changes while a function of an imported file is written out
   std::vector<Diagnostic>& errors_;
   std::vector<Diagnostic>& warnings_;
   std::vector<std::map<std::string, Name>> scopes_ = {{}};

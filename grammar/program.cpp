@@ -1,34 +1,22 @@
 #include "grammar/program.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
+#include <set>
 
 #include "grammar/examples.hpp"
+#include "grammar/files.hpp"
 #include "grammar/lower.hpp"
-#include "grammar/parser.hpp"
 #include "ir/print.hpp"
 
 namespace erx {
 namespace {
 
-constexpr std::size_t max_bytes = 4u << 20;
-
-Error too_large(const std::string& name, std::size_t bytes) {
-  return Error("`" + name + "` has " + std::to_string(bytes) + " bytes; a spec has at most " + std::to_string(max_bytes));
-}
-
-/// Invalid text is refused before anything looks at it: a place in it could not be shown.
-void check_text(const std::shared_ptr<const Source>& source, std::vector<Diagnostic>& errors) {
-  const std::string& t = source->text;
-  for (std::size_t i = 0; i < t.size(); ++i) {
-    const auto c = static_cast<unsigned char>(t[i]);
-    if (c != 0) continue;
-    const auto at = static_cast<std::uint32_t>(i);
-    errors.push_back({{source, at, at + 1}, "this is not text: it holds a zero byte", ""});
-    return;
+/// The functions and formats of a file and of what it imports, whether anything uses them or not.
+void check_items(const Items& items, std::set<const Ast*>& done, std::vector<Diagnostic>& errors, std::vector<Diagnostic>& warnings) {
+  if (!done.insert(items.ast).second) return;
+  for (const auto& file : items.imported) check_items(*file, done, errors, warnings);
+  for (const Syntax& item : items.ast->items) {
+    if (item.is(Form::fn) || item.is(Form::format_item)) Lowering(items, errors, warnings).check(item);
   }
 }
 
@@ -36,7 +24,7 @@ void add_spec(Program& program, const std::shared_ptr<const Ast>& ast, const Ite
               std::vector<Diagnostic>& errors) {
   const Syntax& item = ast->items[index];
   const bool bare = item.is(Form::block);
-  Lowering lowering(*ast, items, errors, program.warnings);
+  Lowering lowering(items, errors, program.warnings);
   if (bare)
     lowering.bare(item, nullptr);
   else
@@ -54,30 +42,30 @@ void add_spec(Program& program, const std::shared_ptr<const Ast>& ast, const Ite
 }  // namespace
 
 std::shared_ptr<const Program> parse(std::shared_ptr<const Source> source) {
-  if (source->text.size() > max_bytes) throw too_large(source->name, source->text.size());
+  check_source(*source);
   auto program = std::make_shared<Program>();
   program->source = source;
   std::vector<Diagnostic> errors;
-  check_text(source, errors);
-  if (!errors.empty()) throw Error(std::move(errors));
-  const auto ast = parse_syntax(source, errors);
-  const Items items = collect_items(*ast, errors);
+  const auto ast = parse_files(source, errors);
+  const auto items = collect_items(*ast, errors);
+  std::set<const Ast*> done;
+  check_items(*items, done, errors, program->warnings);
   for (std::size_t i = 0; i < ast->items.size(); ++i) {
-    const Syntax& item = ast->items[i];
-    if (item.is(Form::block) || item.is(Form::spec)) add_spec(*program, ast, items, i, errors);
-    if (item.is(Form::fn) || item.is(Form::format_item)) {
-      Lowering lowering(*ast, items, errors, program->warnings);
-      lowering.check(item);
-    }
-    if (item.is(Form::import_item)) errors.push_back({ast->span(item), "`import` is not part of this version of the language", ""});
+    if (ast->items[i].is(Form::block) || ast->items[i].is(Form::spec)) add_spec(*program, ast, *items, i, errors);
   }
   for (const Syntax& item : ast->items) {
     if (item.is(Form::example)) program->examples.push_back(read_example(*ast, item, program->specs, errors));
   }
-  if (errors.empty() && program->specs.empty() && items.functions.empty() && items.formats.empty()) {
+  if (errors.empty() && program->specs.empty() && items->functions.empty() && items->formats.empty()) {
     errors.push_back({{source, 0, 0}, "there is no spec and no expression here", ""});
   }
-  std::stable_sort(errors.begin(), errors.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
+  // In the order of the text, file by file.
+  std::vector<const Source*> files;
+  for (const Diagnostic& d : errors) {
+    if (std::find(files.begin(), files.end(), d.span.source.get()) == files.end()) files.push_back(d.span.source.get());
+  }
+  auto place = [&](const Diagnostic& d) { return std::pair(std::find(files.begin(), files.end(), d.span.source.get()), d.span.begin); };
+  std::stable_sort(errors.begin(), errors.end(), [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
   if (!errors.empty()) throw Error(std::move(errors));
   return program;
 }
@@ -86,19 +74,7 @@ std::shared_ptr<const Program> parse(std::string text, std::string name) {
   return parse(std::make_shared<const Source>(Source{std::move(name), std::move(text)}));
 }
 
-std::shared_ptr<const Program> load(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const auto size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-  if (size < 0) {
-    throw Error("cannot read `" + path + "`: " + (errno ? std::strerror(errno) : "it is not a file"));
-  }
-  if (static_cast<std::size_t>(size) > max_bytes) throw too_large(path, static_cast<std::size_t>(size));
-  std::string text(static_cast<std::size_t>(size), '\0');
-  file.seekg(0);
-  if (!file.read(text.data(), size) && size > 0) throw Error("cannot read `" + path + "`");
-  return parse(std::move(text), path);
-}
+std::shared_ptr<const Program> load(const std::string& path) { return parse(read_source(path)); }
 
 const Spec& Program::spec(std::string_view name) const {
   if (name.empty() && specs.size() == 1) return specs.front();
@@ -121,8 +97,8 @@ const Spec& Program::spec(std::string_view name) const {
 
 std::shared_ptr<const Graph> Spec::lower(const std::map<std::string, Binding>& inputs) const {
   std::vector<Diagnostic> errors, warnings;
-  const Items items = collect_items(*ast, errors);
-  Lowering lowering(*ast, items, errors, warnings);
+  const auto items = collect_items(*ast, errors);
+  Lowering lowering(*items, errors, warnings);
   const Syntax& syntax = ast->items[item];
   if (syntax.is(Form::block))
     lowering.bare(syntax, &inputs);
@@ -135,10 +111,10 @@ std::shared_ptr<const Graph> Spec::lower(const std::map<std::string, Binding>& i
 
 std::shared_ptr<const Graph> Spec::checked_graph() const {
   std::vector<Diagnostic> errors, warnings;
-  const Items items = collect_items(*ast, errors);
+  const auto items = collect_items(*ast, errors);
   const Syntax& syntax = ast->items[item];
   if (!syntax.is(Form::spec)) return nullptr;
-  Lowering lowering(*ast, items, errors, warnings);
+  Lowering lowering(*items, errors, warnings);
   lowering.keep_defaults = true;
   lowering.spec(syntax, nullptr);
   return lowering.is_complete && errors.empty() ? std::make_shared<const Graph>(std::move(lowering.graph)) : nullptr;

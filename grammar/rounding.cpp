@@ -193,7 +193,7 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
     }
   }
   if (!has_given && !has_error) {
-    const Span end{ast_.source, s.end > 0 ? s.end - 1 : 0, s.end};
+    const Span end{ast().source, s.end > 0 ? s.end - 1 : 0, s.end};
     error({end, bare_ && scopes_.size() == 2 ? "there is no expression after the `let`" : "this block has no result",
            "expected an expression"});
   }
@@ -212,7 +212,7 @@ bool Lowering::statement(const Syntax& s, const Manner& mode, Value* given) {
   if (!s[0].is(Form::names)) {
     Value v = expression(s[0], mode);
     const auto at = static_cast<std::uint32_t>(span(s).text().find(s.text, 3));
-    const Span word{ast_.source, s.begin + at, s.begin + at + static_cast<std::uint32_t>(s.text.size())};
+    const Span word{ast().source, s.begin + at, s.begin + at + static_cast<std::uint32_t>(s.text.size())};
     bind(s.text, std::move(v), word);
     return false;
   }

@@ -28,11 +28,11 @@ std::optional<Type> Lowering::type(const Syntax& s, bool* generic) {
       if (generic) *generic = true;
       return bound->second ? std::optional(Type::of(*bound->second)) : std::nullopt;
     }
-    if (!items_.formats.count(what.text)) {
+    if (!items_->formats.count(what.text)) {
       if (auto known = find_type(what.text)) return known;
       std::vector<std::string> names = format_names();
       for (const char* t : {"real", "int", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) names.emplace_back(t);
-      for (const auto& [name, _] : items_.formats) names.push_back(name);
+      for (const auto& [name, _] : items_->formats) names.push_back(name);
       Diagnostic d{span(what), "unknown type `" + what.text + "`", ""};
       const std::string near = did_you_mean(what.text, names);
       if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(span(what), near);
@@ -89,7 +89,7 @@ void Lowering::generics(const Syntax& s) {
 }
 
 void Lowering::input(const Syntax& p, const Binding* bound) {
-  const Span at{ast_.source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
+  const Span at{ast().source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
   const Syntax& dims = p[0][1];
   bool generic = false;
   auto declared = type(p[0], &generic);
@@ -122,7 +122,7 @@ void Lowering::input(const Syntax& p, const Binding* bound) {
 }
 
 void Lowering::default_input(const Syntax& p) {
-  const Span at{ast_.source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
+  const Span at{ast().source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
   auto declared = type(p[0]);
   auto shape = declared_shape(p[0][1]);
   Value v = expression(p[1], Manner{});
@@ -174,7 +174,7 @@ void Lowering::default_input(const Syntax& p) {
 void Lowering::inputs(const Syntax& list, const Bindings* bindings) {
   std::set<std::string> seen;
   for (const Syntax& p : list.children) {
-    const Span at{ast_.source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
+    const Span at{ast().source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
     if (!seen.insert(p.text).second) error({at, "`" + p.text + "` is declared twice", ""});
     Parameter parameter{p.text, {}, {}, !p[1].is(Form::nothing), span(p)};
     parameters.push_back(std::move(parameter));
@@ -291,7 +291,7 @@ void Lowering::bare(const Syntax& item, const Bindings* bindings) {
   if (bindings) {
     // First with nothing bound, to learn the free names in their order; then with values.
     std::vector<Diagnostic> ignored, also;
-    Lowering names(ast_, items_, ignored, also);
+    Lowering names(*items_, ignored, also);
     names.bare(item, nullptr);
     const std::size_t before = errors_.size();
     parameters = names.parameters;

@@ -29,7 +29,7 @@ Syntax without_last(const Syntax& chain) {
 
 bool Lowering::is_sum(const Syntax& s) const {
   const SumRole role = s.is(Form::chain)                                     ? role_of_step(s)
-                       : s.is(Form::call) && !items_.functions.count(s.text) ? role_of_call(s)
+                       : s.is(Form::call) && !items_->functions.count(s.text) ? role_of_call(s)
                                                                              : SumRole::none;
   return role == SumRole::plus || role == SumRole::minus || role == SumRole::reduction || role == SumRole::contraction;
 }
@@ -43,7 +43,7 @@ Value Lowering::sum(const Syntax& s, const Manner& mode) {
       for (std::size_t i = 1; i < s.size(); ++i) {
         Value right = sum(s[i][0], mode);
         Value next;
-        next.at = {ast_.source, s.begin, s[i].end};
+        next.at = {ast().source, s.begin, s[i].end};
         if (v.dim && right.dim) next.dim = s[i].text == "+" ? *v.dim + *right.dim : *v.dim - *right.dim;
         next.node = exactly(*operator_of(s[i].text, 2), {v, right}, {}, next.at);
         v = next;
@@ -58,7 +58,7 @@ Value Lowering::sum(const Syntax& s, const Manner& mode) {
       return v;
     }
   }
-  const SumRole role = items_.functions.count(s.text) ? SumRole::none : role_of_call(s);
+  const SumRole role = items_->functions.count(s.text) ? SumRole::none : role_of_call(s);
   if (role == SumRole::contraction) {
     Arguments given = arguments(s, {}, 2, 2);
     if (!given.ok) return v;
@@ -93,7 +93,7 @@ std::optional<NodeId> Lowering::literal_leaf(NodeId id) const {
 
 bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& head) {
   const Syntax& operand = head[1][0];
-  const std::string acc_text(Span{ast_.source, head.begin, head[0].end}.text());
+  const std::string acc_text(Span{ast().source, head.begin, head[0].end}.text());
   auto text = [&](const Syntax& s) { return std::string(span(s).text()); };
   auto place = [&](NodeId id) {
     auto used = used_.find(id);

@@ -1,5 +1,6 @@
 // What stands between < and >: formats, rounding modes, orders of a sum.
 #include <algorithm>
+#include <utility>
 
 #include "grammar/lower.hpp"
 
@@ -14,18 +15,18 @@ std::optional<Format> Lowering::format(const Syntax& s) {
   }
   auto generic = formats_.find(s.text);
   if (generic != formats_.end()) return generic->second;
-  auto item = items_.formats.find(s.text);
-  if (item != items_.formats.end()) {
-    const Syntax& definition = (*item->second)[0];
-    if (definition.is(Form::name) && definition.text == s.text) {
-      error({span(definition), "the format `" + s.text + "` is defined by itself", ""});
+  auto item = items_->formats.find(s.text);
+  if (item != items_->formats.end()) {
+    const Syntax& definition = (*item->second.syntax)[0];
+    const Items& home = *item->second.home;
+    if (definition.is(Form::name) && home.formats.count(definition.text)) {
+      error({home.ast->span(definition), "a format is defined by a named format or float<...>", "this is another definition"});
       return {};
     }
-    if (definition.is(Form::name) && items_.formats.count(definition.text)) {
-      error({span(definition), "a format is defined by a named format or float<...>", "this is another definition"});
-      return {};
-    }
-    return format(definition);
+    const Items* const outer = std::exchange(items_, &home);
+    auto f = format(definition);
+    items_ = outer;
+    return f;
   }
   if (const Format* f = find_format(s.text)) return *f;
   if (find_type(s.text)) {
@@ -33,7 +34,7 @@ std::optional<Format> Lowering::format(const Syntax& s) {
     return {};
   }
   std::vector<std::string> known = format_names();
-  for (const auto& [name, _] : items_.formats) known.push_back(name);
+  for (const auto& [name, _] : items_->formats) known.push_back(name);
   for (const auto& [name, _] : formats_) known.push_back(name);
   Diagnostic d{span(s), "unknown format `" + s.text + "`", ""};
   const std::string near = did_you_mean(s.text, known);

@@ -39,7 +39,15 @@ std::vector<std::string> call_of(const std::string& text) {
   return inputs;
 }
 
+/// Paths of imports are relative to the file that names them: the tests stand in its folder.
+struct InFolder {
+  fs::path before = fs::current_path();
+  InFolder() { fs::current_path(fs::path(ERX_SOURCE_DIR) / "tests/golden"); }
+  ~InFolder() { fs::current_path(before); }
+};
+
 std::vector<Diagnostic> diagnose(const std::string& text, const std::string& name) {
+  const InFolder here;
   try {
     auto program = parse(text, name);
     const auto inputs = call_of(text);

@@ -1,7 +1,7 @@
 // Size, depth and time: what a user or a machine may write by mistake is an error at once, never a crash.
 #include <doctest/doctest.h>
 
-#include <chrono>
+#include <ctime>
 #include <functional>
 
 #include "helpers.hpp"
@@ -18,10 +18,11 @@ std::string repeat(const std::string& text, int n) {
   return out;
 }
 
+/// Of this processor, whatever else the machine does.
 double seconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 bool mentions(const std::string& text, const std::string& what) { return text.find(what) != text.npos; }
@@ -59,7 +60,7 @@ TEST_CASE("limits: time is linear") {
   for (int i = 0; megabyte.size() < 1000000; ++i)
     megabyte += "  let y" + std::to_string(i) + " = round<f32>(x * x + " + std::to_string(i) + ")\n";
   megabyte += "  return y0\n}\n";
-  CHECK(seconds([&] { parse(megabyte); }) < 4);
+  CHECK(seconds([&] { parse(megabyte); }) < 2);
   CHECK(seconds([&] { format_source({"x", megabyte}); }) < 2);
 }
 
