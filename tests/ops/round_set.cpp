@@ -257,3 +257,61 @@ TEST_CASE("within: holds what any wider precision rounds to, and keeps values of
     }
   }
 }
+
+TEST_CASE("within: a function within two units of the last place, a power of two counted in its upper binade") {
+  Doubles random(20260117);
+  for (const char* name : {"bf16", "f16", "f32"}) {
+    const Format& f = *find_format(name);
+    Attributes a;
+    a.format = f;
+    a.ulp = 2;
+    for (int round = 0; round < 2000; ++round) {
+      double x = round % 4 ? random.moderate() : std::ldexp(1.0, int(random.bits() % 40) - 20);
+      if (std::fabs(x) > f.max_finite() / 2) continue;
+      const std::vector<Set<F64>> operand = {point_of(x)};
+      const Set<F64> s = op("within").map.f64(operand, a, {});
+      const double ulp = std::fmax(std::ldexp(1.0, (x == 0 ? f.emin() : std::max(std::ilogb(x), f.emin())) - f.fraction_bits), f.min_positive());
+      CAPTURE(name);
+      CAPTURE(hex(x));
+      CAPTURE(show(s));
+      CHECK(s.lo.d <= x - 2 * ulp);
+      CHECK(s.hi.u >= x + 2 * ulp);
+      CHECK(s.lo.d >= x - 2.01 * ulp);
+      CHECK(s.hi.u <= x + 2.01 * ulp);
+    }
+  }
+}
+
+TEST_CASE("within: overflow of the format, and what ftz adds") {
+  const Format& f = *find_format("f16");
+  Attributes a;
+  a.format = f;
+  const auto of = [&](double x) {
+    const std::vector<Set<F64>> operand = {point_of(x)};
+    return op("within").map.f64(operand, a, {});
+  };
+  CHECK(of(65519).may_be(has_pinf));  // 65519 (1 + u) rounds past the largest value
+  CHECK(of(65519).has_reals());       // a wider format has no overflow there
+  CHECK_FALSE(of(65000).may_be(has_pinf));
+  CHECK(of(-1e6).may_be(has_ninf));
+  CHECK_FALSE(of(-1e6).may_be(has_pinf));
+  CHECK(of(0x1p-16).lo.d == 0x1p-16);
+  a.rounding.flush = Flush::free;
+  CHECK(of(0x1p-16).lo.d == 0);
+  CHECK(of(0x1p-16).may_be(any_zero));
+  CHECK(of(0x1p-14).lo.d == 0x1p-14);
+}
+
+TEST_CASE("any_of: holds every alternative") {
+  Doubles random(20260118);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Set<F64>> x;
+    for (int k = 0; k < 1 + static_cast<int>(random.bits() % 4); ++k) {
+      const double choices[] = {random(), random.moderate(), nan_value, inf, -inf, 0.0, -0.0};
+      x.push_back(point_of(choices[random.bits() % 7]));
+    }
+    const Set<F64> s = op("any_of").map.f64(x, {}, {});
+    for (const auto& alternative : x) CHECK(holds(s, alternative));
+    if (x.size() == 1) CHECK(s.is_point);
+  }
+}
