@@ -1,6 +1,9 @@
 // Special values of every row, judged by the hardware's double arithmetic.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <fstream>
+
 #include "ops/round_set.hpp"
 #include "tests/ops/support.hpp"
 
@@ -119,4 +122,73 @@ TEST_CASE("special values: where reads only the branch taken") {
   CHECK(both.hi.u == 5);
   CHECK_FALSE(both.is_point);
   CHECK(where.map.f64(std::vector{open, two, nan}, {}, {}).may_be(has_nan));
+}
+
+namespace {
+
+const std::vector<std::pair<std::string, double>> shown = {{"NaN", nan_value}, {"inf", inf}, {"-inf", -inf}, {"+0", 0.0}, {"-0", -0.0},
+                                                           {"1", 1}, {"-1", -1}, {"min", 0x1p-1074}, {"max", 0x1.fffffffffffffp1023}};
+
+std::string name_of(const Set<Big>& s) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "|") + part; };
+  if (s.may_be(has_nan)) add("NaN");
+  if (s.may_be(has_ninf)) add("-inf");
+  if (s.may_be(has_pinf)) add("inf");
+  if (!s.has_reals()) return text;
+  const double x = lower(s.lo);
+  if (!is_exact(s.lo)) add("~");
+  else if (x == 0) add((s.flags & any_zero) == any_zero ? "0" : s.may_be(has_nzero) ? "-0" : "+0");
+  else if (std::fabs(x) == 0x1p-1074) add(x < 0 ? "-min" : "min");
+  else if (std::fabs(x) == 0x1.fffffffffffffp1023) add(x < 0 ? "-max" : "max");
+  else {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.4g", x);
+    add(number);
+  }
+  return text;
+}
+
+std::string table() {
+  std::string text =
+      "Special values of the rows: exact results rounded to f64 (min and max: its smallest and largest).\n"
+      "0: a zero of either sign. a|b: either. Rows of a matrix: the first operand; columns: the second.\n";
+  const Context c{400};
+  const Format& f64 = *find_format("f64");
+  const auto cell = [](const std::string& s) { return std::string(s.size() < 9 ? 9 - s.size() : 1, ' ') + s; };
+  for (const Op* row : all_ops()) {
+    const auto found = row->gather == Gather::map ? oracles().find(row->name) : oracles().end();
+    if (found == oracles().end() || found->second.operands > 2 || found->second.bool_operands) continue;
+    text += "\n" + std::string(row->name) + "\n" + cell("");
+    for (const auto& [name, x] : shown) text += cell(name);
+    text += "\n";
+    for (const auto& [first, x] : shown) {
+      const bool unary = found->second.operands == 1;
+      if (!unary) text += cell(first);
+      else if (first == "NaN") text += cell("");
+      for (const auto& [second, y] : shown) {
+        if (unary && second != "NaN") break;
+        std::vector<Set<Big>> operands = {point_as<Big>(x, c)};
+        if (!unary) operands.push_back(point_as<Big>(y, c));
+        const Set<Big> exact = row->map.big(operands, {}, c);
+        if (found->second.judged == Oracle::truth) text += cell(lower(exact.lo) != 0 ? "true" : "false");
+        else text += cell(name_of(round_set(exact, f64, {}, c)));
+      }
+      if (!unary) text += "\n";
+    }
+    if (found->second.operands == 1) text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("special values: the printed table is the reviewed one") {
+  const std::string path = ERX_SOURCE_DIR "/tests/ops/special_values.txt";
+  const std::string now = table();
+  if (std::getenv("ERX_WRITE_GOLDEN")) std::ofstream(path) << now;
+  std::ifstream file(path);
+  const std::string reviewed((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (reviewed != now) MESSAGE("the table is now:\n", now);
+  CHECK((reviewed == now));
 }
