@@ -89,6 +89,7 @@ class Composer {
   const std::optional<Format>& compute_;
   std::unordered_map<const Piece*, NodeId> places_;
   std::vector<Tensor> tensors_;
+  std::vector<const int*> calls_;  // of the inputs
   std::set<std::string> names_, labels_;
   std::map<std::pair<const int*, std::string>, std::string> label_of_;  // by call and the label there
   bool has_within_ = false;
@@ -125,6 +126,7 @@ class Composer {
   NodeId append_input(const Piece& piece) {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       const NodeId id = graph.inputs[i];
+      if (piece.call && calls_[i] == piece.call.get()) continue;  // its text names two
       if (graph[id].scalar_parameter == piece.node.scalar_parameter && same_elements(tensors_[i], *piece.tensor)) return id;
     }
     Node node = piece.node;
@@ -133,6 +135,7 @@ class Composer {
     const NodeId id = graph.append(std::move(node));
     graph.inputs.push_back(id);
     tensors_.push_back(*piece.tensor);
+    calls_.push_back(piece.call.get());
     return id;
   }
 };
@@ -167,7 +170,7 @@ Piece::~Piece() {
   }
 }
 
-PiecePtr input(std::string name, Tensor tensor, bool scales) {
+PiecePtr input(std::string name, Tensor tensor, bool scales, std::shared_ptr<const int> call) {
   Node node;
   node.op = &op("input");
   node.type = tensor.type;
@@ -177,6 +180,7 @@ PiecePtr input(std::string name, Tensor tensor, bool scales) {
   node.scalar_parameter = scales;
   auto piece = make(std::move(node), {});
   piece->tensor = std::move(tensor);
+  piece->call = std::move(call);
   return piece;
 }
 

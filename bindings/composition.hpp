@@ -1,6 +1,6 @@
 // Graphs put together piece by piece: what a Python expression is before it is evaluated.
 // A piece is a node that owns its operands and, for an input, the captured tensor. A piece used twice is one node of the graph;
-// inputs with the same elements become one input. Composing gives the same graph as the same text would.
+// inputs of several calls with the same elements become one input. Composing gives the same graph as the same text would.
 //   PiecePtr p = apply("add", {input("x", x), input("y", y)});   Composition c = compose({{"", p, {}}});
 #pragma once
 #include <memory>
@@ -21,7 +21,7 @@ struct Piece {
   Node node;  // its operand ids mean nothing here
   std::vector<PiecePtr> operands;
   std::optional<Tensor> tensor;  // of an input
-  std::shared_ptr<const int> call;  // of a spec, that it came from: a labelled choice is one choice within its call
+  std::shared_ptr<const int> call;  // of a spec that it came from: its inputs stay apart, its labelled choices are its own
   bool innocuous = false;  // a `within` whose slack the rounding after it absorbs: left out unless a compute format is asked for
 
   Piece() = default;
@@ -30,7 +30,7 @@ struct Piece {
 };
 
 /// A captured tensor under a name. `scales`: an exact scalar that makes a product absent where it is 0.
-PiecePtr input(std::string name, Tensor tensor, bool scales = false);
+PiecePtr input(std::string name, Tensor tensor, bool scales = false, std::shared_ptr<const int> call = nullptr);
 
 /// One op on pieces. errors: Error with the rule of types or shapes that the operands break.
 PiecePtr apply(std::string_view op, std::vector<PiecePtr> operands, Attributes attributes = {});

@@ -101,7 +101,7 @@ Bound bound_of(const Spec& spec, const std::string& name, py::handle argument) {
   return {binding_of(tensor), nullptr, tensor};
 }
 
-PiecePtr piece_for(const Node& node, const Bound& bound) {
+PiecePtr piece_for(const Node& node, const Bound& bound, const std::shared_ptr<const int>& call) {
   const std::string& name = node.attributes.text;
   if (bound.piece) {
     if (!(node.type.is_real() || contains(node.type, bound.piece->node.type))) {
@@ -112,7 +112,7 @@ PiecePtr piece_for(const Node& node, const Bound& bound) {
   }
   // A generic parameter gets its type from the spec only now.
   require_representable(*bound.tensor, node.type, name);
-  return input(name, as_declared(*bound.tensor, node.type), node.scalar_parameter);
+  return input(name, as_declared(*bound.tensor, node.type), node.scalar_parameter, call);
 }
 
 std::shared_ptr<Group> call(const PythonSpec& spec, const py::dict& arguments) {
@@ -123,10 +123,11 @@ std::shared_ptr<Group> call(const PythonSpec& spec, const py::dict& arguments) {
     bindings.emplace(key, (bound[key] = bound_of(*spec, key, argument)).binding);
   }
   const auto graph = spec->lower(bindings);
+  const auto token = std::make_shared<const int>();
   std::vector<PiecePtr> inputs;
   for (const NodeId id : graph->inputs) {
     const Node& node = (*graph)[id];
-    inputs.push_back(piece_for(node, bound.at(node.attributes.text)));
+    inputs.push_back(piece_for(node, bound.at(node.attributes.text), token));
   }
   return std::make_shared<Group>(pieces_of(*graph, inputs), graph->name);
 }

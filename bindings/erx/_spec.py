@@ -40,7 +40,7 @@ class Spec:
         return results_of(self._spec.call(bound))
 
     def __str__(self) -> str:
-        return self._spec.text
+        return self._spec.text.strip()
 
     def __repr__(self) -> str:
         return f"<er.Spec {self.name or str(self)!r}>"

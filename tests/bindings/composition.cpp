@@ -53,6 +53,13 @@ TEST_CASE("composition: inputs of one name stay apart, and so do a scale and pla
   CHECK(compose({{"", apply("add", {minus, plus}), {}}}).inputs.size() == 2);
 }
 
+TEST_CASE("composition: equal inputs of one call stay apart, since its text names both") {
+  const auto call = std::make_shared<const int>(), other = std::make_shared<const int>();
+  const auto A = input("A", numbers({1}), false, call), B = input("B", numbers({1}), false, call);
+  CHECK(text(apply("add", {A, B})) == text(apply("add", {input("A", numbers({1})), input("B", numbers({2}))})));
+  CHECK(compose({{"", apply("add", {A, input("A", numbers({1}), false, other)}), {}}}).inputs.size() == 1);
+}
+
 TEST_CASE("composition: the graph is that of the text") {
   const auto A = input("A", Tensor::of(f32, {2, 2}, {1, 2, 3, 4})), B = input("B", Tensor::of(f32, {2, 2}, {4, 3, 2, 1}));
   const auto composed = apply("add", {apply("matmul", {rounded(A, "bf16"), B}), A});

@@ -266,6 +266,11 @@ def test_building_from_python_gives_the_text():
     assert str((er.round(named, "bf16") * 2 - named).spec) == "round<bf16>(A) * 2 - A"
 
 
+def test_the_spec_of_a_call_keeps_its_names():
+    ones = np.ones((2, 2), np.float32)
+    assert er.expr("A @ B")(A=ones, B=ones).spec == "A @ B"
+
+
 def test_arithmetic_of_results():
     x = np.array([1.0, 2.0])
     r = er.expr("x")(x=x)
