@@ -141,7 +141,10 @@ Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attrib
       Diagnostic d{at, "`" + name + "` is taken as correctly rounded to " + mode.format.name, "hardware and libraries seldom are"};
       d.severity = Severity::warning;
       d.notes.push_back({{}, "write `in " + mode.format.name + ", ulp=2 { ... }` for a function with an error of up to 2 ulp"});
-      warnings_.push_back(std::move(d));
+      const bool told = std::any_of(warnings_.begin(), warnings_.end(), [&](const Diagnostic& w) {
+        return w.span.source == at.source && w.span.begin == at.begin && w.what == d.what;
+      });
+      if (!told) warnings_.push_back(std::move(d));
     }
     result.node = rounded(mode.ulp > 0 ? widened(exact, mode.format, mode.ulp, at) : exact, mode, at);
     return result;

@@ -33,8 +33,19 @@ void SyntaxErrors::add(Diagnostic d) {
   errors_.push_back(std::move(d));
 }
 
+/// Is there something before the place on its own line that a statement could go on from?
+bool SyntaxErrors::continues(const Span& span) const {
+  std::size_t i = span.begin;
+  while (i > 0 && (text_[i - 1] == ' ' || text_[i - 1] == '\t')) --i;
+  return i > 0 && text_[i - 1] != '\n' && text_[i - 1] != '{' && text_[i - 1] != ';';
+}
+
 void SyntaxErrors::report(const char* at, const std::string& expected) {
   const Span span = token_at(at);
+  if (expected.rfind("a statement", 0) == 0 && continues(span)) {
+    add({span, "unexpected " + found(span), "expected an operator, a newline or `;`"});
+    return;
+  }
   Diagnostic d{span, "expected " + expected + ", found " + found(span), "expected " + expected};
   const std::string_view word = span.text();
   const bool wants_name = expected.find("name") != expected.npos || expected.find("parameter") != expected.npos;

@@ -22,6 +22,7 @@ class SyntaxErrors {
  private:
   Span token_at(const char* at) const;
   std::string found(const Span&) const;
+  bool continues(const Span&) const;
   void add(Diagnostic);
 
   const std::shared_ptr<const Source>& source_;
