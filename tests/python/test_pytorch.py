@@ -165,6 +165,55 @@ def test_sum(dtype, layout):
         assert_sharp(er.expr(f"round<{f}>(acc<{g}>(sum(x, axis={axis})))")(x=x), torch.sum(x, axis))
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=NAMES.get)
+def test_matmul_broadcasts_batches(dtype):
+    spec = er.expr(f"round<{NAMES[dtype]}>(acc<{computing(dtype)}>(A @ B))")
+    for left, right in [((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 1, 3, 4), (3, 4, 2))]:
+        g = seeded("matmul", *left, *right, str(dtype))
+        A, B = values(g, *left, dtype=dtype), values(g, *right, dtype=dtype)
+        assert_sharp(spec(A=A, B=B), torch.matmul(A, B))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=NAMES.get)
+def test_long_sums_and_products(dtype):
+    f, g = NAMES[dtype], computing(dtype)
+    A, B = values(seeded("A", str(dtype)), 7, 4096, dtype=dtype), values(seeded("B", str(dtype)), 4096, 9, dtype=dtype)
+    assert_sharp(er.expr(f"round<{f}>(acc<{g}>(A @ B))")(A=A, B=B), A @ B)
+    x = values(seeded("x", str(dtype)), 30000, dtype=dtype)
+    assert_sharp(er.expr(f"round<{f}>(acc<{g}>(sum(x)))")(x=x), torch.sum(x))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=NAMES.get)
+def test_wild_magnitudes_and_special_values(dtype):
+    f, g = NAMES[dtype], computing(dtype)
+    generator = seeded("wild", str(dtype))
+    scale = torch.randint(-12, 5, (16, 24), generator=generator)
+    A = values(generator, 16, 24, dtype=torch.float64).mul(2.0**scale).to(dtype)
+    B = values(generator, 24, 16, dtype=torch.float64).mul(2.0 ** scale.T).to(dtype)
+    A[1, 2], A[3, 4], B[5, 6], B[7, 8] = float("inf"), float("nan"), -float("inf"), 0
+    A[9], A[10, ::2] = 0, 0
+    er.assert_covers(er.expr(f"round<{f}>(acc<{g}>(A @ B))")(A=A, B=B), A @ B)
+    er.assert_covers(er.expr(f"round<{f}>(in {g} {{ x / y }})")(x=A, y=B.T), A / B.T)
+    er.assert_covers(er.expr(f"round<{f}>(in {g} {{ x * y }})")(x=A, y=B.T), A * B.T)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=NAMES.get)
+def test_square_root(dtype):
+    """NumPy takes the processor's, which is correctly rounded; some builds of PyTorch call a vector library that is not."""
+    f, g = NAMES[dtype], computing(dtype)
+    x = values(seeded("sqrt", str(dtype)), 1000, dtype=dtype)
+    assert_sharp(er.expr(f"round<{f}>(in {g}, ulp=1 {{ sqrt(abs(x)) }})")(x=x), torch.sqrt(torch.abs(x)))
+    if dtype not in HALVES:
+        assert_sharp(er.expr(f"round<{f}>(sqrt(abs(x)))")(x=x), torch.from_numpy(np.sqrt(np.abs(x.numpy()))))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=NAMES.get)
+def test_comparisons_and_selection(dtype):
+    x, y = (values(seeded(name, str(dtype)), 1000, dtype=dtype) for name in ("left", "right"))
+    assert_sharp(er.expr("maximum(x, y)")(x=x, y=y), torch.maximum(x, y))
+    assert_sharp(er.expr("where(x > y, -x, abs(y))")(x=x, y=y), torch.where(x > y, -x, torch.abs(y)))
+
+
 # --- planted faults -----------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("dtype", HALVES, ids=NAMES.get)
