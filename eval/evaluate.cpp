@@ -91,6 +91,7 @@ const SetTensor& Evaluation::result(std::size_t i, const std::optional<Format>& 
   state_->counters.big += engine.counters.big - before.big;
   state_->counters.exact += engine.counters.exact - before.exact;
   state_->counters.open += engine.counters.open - before.open;
+  state_->counters.rejected += engine.counters.rejected - before.rejected;
   return tensor;
 }
 

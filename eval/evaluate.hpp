@@ -23,6 +23,7 @@ struct Counters {
   std::int64_t big = 0;    // MPFR
   std::int64_t exact = 0;  // exact rationals
   std::int64_t open = 0;   // no tier: the hull of the last enclosure was taken
+  std::int64_t rejected = 0;  // panels of a matrix product whose checksum failed: done again leaf by leaf
 };
 
 struct EvaluateOptions {

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "ops/clones.hpp"
+#include "ops/planted.hpp"
+#include "ops/sum_rule.hpp"
 
 namespace erx {
 namespace {
@@ -39,8 +41,8 @@ template <bool rounds, bool with_other>
 #pragma GCC ivdep
   for (std::size_t j = 0; j < n; ++j) {
     const double norm = r.row_norm * norms[j], product_grid = r.row_grid * grids[j];
-    const bool certified = (norm <= 0x1p53 * (1 - 0x1p-52) * product_grid) & (product_grid >= 0x1p-1000) & (product_grid <= 0x1p900);
-    const double d = select(certified, 0.0, norm * r.relative + r.absolute);
+    const bool certified = ((norm <= 0x1p53 * (1 - 0x1p-52) * product_grid) | planted(Mistake::inexact_is_exact)) & (product_grid >= 0x1p-1000) & (product_grid <= 0x1p900);
+    const double d = select(certified | planted(Mistake::centre_only), 0.0, norm * r.relative + r.absolute);
     const double p_error = select(certified, 0.0, norm * r.magnitude_relative + r.magnitude_absolute);
     const double product = sign * centre[j], product_magnitude = bulk::magnitude(magnitude[j]);
     double s = product, p = product_magnitude, grid = product_grid, lost = 0;
@@ -51,12 +53,14 @@ template <bool rounds, bool with_other>
       lost = bulk::magnitude(f64::sum_residual(product, other[j], s)) + bulk::magnitude(f64::sum_residual(product_magnitude, other_magnitude[j], p));
     }
     const double size = bulk::magnitude(s);
+    // Products that are all 0 may all be -0, and then so is their sum; the float64 product always starts at +0.
+    const bool may_be_all_zero = (rounds ? p == 0 : s == 0) & !planted(Mistake::zero_of_product);
     const double s_slack = select(certified, 0.0, (size + d) * slack), p_slack = select(certified, 0.0, (p + p_error) * slack);
     const double s_d = s - d - s_slack, s_u = s + d + s_slack;
     if constexpr (!rounds) {
       lo_d[j] = hi_d[j] = s_d;
       lo_u[j] = hi_u[j] = s_u;
-      code[j] = (mask((s_d <= 0) & (s_u >= 0)) & has_pzero) | (mask((lost != 0) | !(norm < std::numeric_limits<double>::infinity())) & is_hard);
+      code[j] = (mask((s_d <= 0) & (s_u >= 0)) & has_pzero) | (mask((lost != 0) | may_be_all_zero | !(norm < std::numeric_limits<double>::infinity())) & is_hard);
       continue;
     }
     const double p_d = p - p_error - p_slack, p_u = p + p_error + p_slack;
@@ -80,7 +84,7 @@ template <bool rounds, bool with_other>
     hi_u[j] = b;
     const std::uint64_t zeros = has_pzero | (~mask(on_grid) & ((products_exact & k.sign_of_zero_with_exact_products) | (~products_exact & either_zero)));
     const bool overflow = !(p_u + e_u <= k.max_finite * (1 - slack));
-    const bool hard = (lost != 0) | !(norm < std::numeric_limits<double>::infinity()) | overflow | at_edge | (on_grid & !certified);
+    const bool hard = (lost != 0) | may_be_all_zero | !(norm < std::numeric_limits<double>::infinity()) | overflow | at_edge | (on_grid & !certified);
     code[j] = (mask((a <= 0) & (b >= 0)) & zeros) | (mask(hard) & is_hard);
   }
 }
@@ -103,7 +107,7 @@ MatrixRowRule::MatrixRowRule(const SumRule& rule, std::int64_t leaves)
       exact_(rule.rounds ? closed_bound(rule, leaves, false) : ClosedBound{}),
       inexact_(rule.rounds ? closed_bound(rule, leaves, true) : ClosedBound{}),
       eta_(any_format(rule).min_positive()),
-      least_grid_(rule.flush == Flush::no ? eta_ : any_format(rule).min_normal()),
+      least_grid_(loses_subnormals(rule) ? any_format(rule).min_normal() : eta_),
       significands_(std::ldexp(1.0, any_format(rule).precision())),
       up_(any_format(rule), {Mode::rtp, Overflow::sat, Flush::no}),
       down_(any_format(rule), {Mode::rtn, Overflow::sat, Flush::no}) {}
@@ -111,7 +115,7 @@ MatrixRowRule::MatrixRowRule(const SumRule& rule, std::int64_t leaves)
 void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags,
                                std::uint8_t* hard) const {
   const RowConstants k{any_format(rule_).max_finite(), eta_, least_grid_, significands_, exact_, inexact_, mask(rule_.products_fit),
-                       rule_.within || rule_.flush != Flush::no ? either_zero : std::uint64_t{has_pzero}};
+                       rule_.within || loses_subnormals(rule_) ? either_zero : std::uint64_t{has_pzero}};
   const auto kernel = rule_.rounds ? (r.other ? enclose_rounded_other : enclose_rounded) : (r.other ? enclose_exact_other : enclose_exact);
   constexpr std::size_t block = 256;
   std::uint64_t code[block];

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "eval/checksum.hpp"
 #include "eval/matrix_row.hpp"
 #include "eval/parallel.hpp"
 #include "eval/sum_parts.hpp"
 #include "ops/dot2.hpp"
 #include "ops/gemm.hpp"
+#include "ops/planted.hpp"
 
 namespace erx {
 namespace {
@@ -47,9 +50,10 @@ Profile profile(const double* data, const std::uint8_t* flags, std::int64_t line
       for (std::int64_t k = 0; k < terms; ++k) visit(line, k);
   const double inflate = 1 + static_cast<double>(terms + 8) * 0x1p-52;
   for (std::size_t l = 0; l < p.norm.size(); ++l) {
-    const double n = std::sqrt(p.norm[l]) * inflate;
+    const double n = std::sqrt(p.norm[l]) * (planted(Mistake::raw_norms) ? 1 : inflate);
     // Squares of extreme values leave the range of doubles; zero rows need the signs of their zeros.
-    p.norm[l] = special[l] || !(n > 0x1p-400 && n < 0x1p400) ? infinity : n;
+    const bool in_range = (n > 0x1p-400 || planted(Mistake::unscaled_norms)) && n < 0x1p400;
+    p.norm[l] = special[l] || !in_range ? infinity : n;
   }
   return p;
 }
@@ -218,18 +222,23 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     return at;
   };
   const std::int64_t panel = std::min<std::int64_t>(rows, 128), panels = (rows + panel - 1) / panel;
+  const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + batch_offset(fb, batch), depth, columns, sb_term, sb_column}; };
   // Columns of operand b are profiled once per batch.
   std::vector<Profile> column_profiles(static_cast<std::size_t>(batches));
+  std::vector<std::optional<Checksum>> sums(static_cast<std::size_t>(batches)), magnitude_sums(static_cast<std::size_t>(batches));
   parallel_blocks(batches, options, [&](std::int64_t batch) {
     const std::int64_t at = batch_offset(fb, batch);
     column_profiles[static_cast<std::size_t>(batch)] =
         profile(pb.lo_d->data() + at, pb.flags ? pb.flags->data() + at : nullptr, columns, sb_column, depth, sb_term);
+    const std::vector<double>& norms = column_profiles[static_cast<std::size_t>(batch)].norm;
+    sums[static_cast<std::size_t>(batch)].emplace(view_b(pb.lo_d->data(), batch), norms, false);
+    if (sum.rule.rounds) magnitude_sums[static_cast<std::size_t>(batch)].emplace(view_b(pb.lo_d->data(), batch), norms, true);
   });
 
   const MatrixRowRule rule(sum.rule, sum.leaves);
   Lines columns_of_b(*pb.lo_d);
-  std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0};
-  const double relative = static_cast<double>(depth + 4) * 0x1p-53 * (1 + 0x1p-50);
+  std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0}, rejected{0};
+  const double relative = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
   parallel_blocks(batches * panels, options, [&](std::int64_t block) {
     const std::int64_t batch = block / panels, first = block % panels * panel, count = std::min(panel, rows - first);
@@ -237,15 +246,21 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     const Profile row_profile = profile(pa.lo_d->data() + at_a, pa.flags ? pa.flags->data() + at_a : nullptr, count, sa_row, depth, sa_term);
     const Profile& column_profile = column_profiles[static_cast<std::size_t>(batch)];
     Doubles centre(static_cast<std::size_t>(count * columns)), magnitude(sum.rule.rounds ? centre.size() : 0);
-    const MatrixView b{pb.lo_d->data() + at_b, depth, columns, sb_term, sb_column};
-    gemm({pa.lo_d->data() + at_a, count, depth, sa_row, sa_term}, b, centre.data());
+    const MatrixView a{pa.lo_d->data() + at_a, count, depth, sa_row, sa_term};
+    gemm(a, view_b(pb.lo_d->data(), batch), centre.data());
+    if (planted_fault()) centre[centre.size() / 2] += 1;
+    bool agrees = sums[static_cast<std::size_t>(batch)]->agrees(a, row_profile.norm, centre.data());
     if (sum.rule.rounds) {
       Doubles abs_a(static_cast<std::size_t>(count * depth));
       for (std::int64_t i = 0; i < count; ++i)
         for (std::int64_t k = 0; k < depth; ++k)
           abs_a[static_cast<std::size_t>(i * depth + k)] = std::fabs((*pa.lo_d)[static_cast<std::size_t>(at_a + i * sa_row + k * sa_term)]);
-      gemm({abs_a.data(), count, depth, depth, 1}, {abs_b.data() + at_b, depth, columns, sb_term, sb_column}, magnitude.data());
+      const MatrixView magnitudes{abs_a.data(), count, depth, depth, 1};
+      gemm(magnitudes, view_b(abs_b.data(), batch), magnitude.data());
+      agrees &= magnitude_sums[static_cast<std::size_t>(batch)]->agrees(magnitudes, row_profile.norm, magnitude.data());
     }
+    rejected += !agrees;
+    if (planted(Mistake::unchecked_product)) agrees = true;
     stop_if_asked(options);
     std::int64_t n_decided = 0;
     const std::size_t width = static_cast<std::size_t>(columns);
@@ -266,7 +281,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
       std::uint8_t* flags = out.flags->data() + start;
       rule(row, lo_d, lo_u, hi_d, hi_u, flags, hard.data());
       for (std::size_t j = 0; j < width; ++j) {
-        const bool special = !others.empty() && other.is_special(j);
+        const bool special = !agrees || (!others.empty() && other.is_special(j));
         if (!hard[j] && !special && (!settle || (lo_d[j] == lo_u[j] && hi_d[j] == hi_u[j]))) continue;
         const std::int64_t flat = start + static_cast<std::int64_t>(j);
         Set<F64> s = Set<F64>::special(undecided);
@@ -291,6 +306,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     decided += n_decided - n_refined;
     refined += n_refined;
   });
+  engine.counters.rejected += rejected;
   if (settle) {
     engine.counters.bulk += decided;
     engine.counters.compensated += refined;

@@ -50,8 +50,11 @@ enum class Mistake {
 #ifdef ERX_PLANTED_MISTAKES
 inline Mistake planted_mistake = Mistake::none;  // of erx_planted alone
 inline bool planted(Mistake m) { return planted_mistake == m; }
+inline bool wrong_blas = false;  // one element of each float64 product is wrong
+inline bool planted_fault() { return wrong_blas; }
 #else
 constexpr bool planted(Mistake) { return false; }
+constexpr bool planted_fault() { return false; }
 #endif
 
 }  // namespace erx

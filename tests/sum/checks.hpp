@@ -1,0 +1,30 @@
+// The checks that the tests run once, and the planted mistakes one by one.
+// Each returns the first legal execution that a rule leaves out, or nothing.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/format.hpp"
+
+namespace erx::test {
+
+struct Figures {
+  long cases = 0, values = 0;
+  struct Width {
+    double sum = 0, largest = 0;
+    long count = 0, needless = 0, single = 0;  // needless: wide sets of sums that have one result in every execution
+  };
+  Width hull, chain, closed, fixed, split, within;
+};
+
+struct Check {
+  std::string name;
+  std::optional<std::string> (*run)(int effort, Figures&);
+};
+
+const std::vector<Check>& order_checks();   // ops: enumerated executions in small formats
+const std::vector<Check>& tensor_core_checks();
+const std::vector<Check>& matrix_checks();  // eval: products of matrices against exact sums
+
+}  // namespace erx::test

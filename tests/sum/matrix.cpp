@@ -1,0 +1,288 @@
+// The float64 fast path of matrix products against the same sums leaf by leaf in exact arithmetic, and against float32 executions.
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "eval/evaluate.hpp"
+#include "ops/op.hpp"
+#include "tests/sum/cases.hpp"
+#include "tests/sum/checks.hpp"
+
+namespace erx::test {
+namespace {
+
+using Found = std::optional<std::string>;
+using Tier = EvaluateOptions::Tier;
+enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny };
+
+std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, std::int64_t n, std::int64_t row) {
+  std::normal_distribution<double> normal;
+  std::vector<double> v(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    double x = normal(random);
+    switch (data) {
+      case Data::cancelling: x = i % 2 && row % 2 == 0 ? -v[i - 1] : x; break;
+      case Data::wide: x = std::copysign(std::exp(10 * normal(random)), x); break;
+      case Data::integer: x = static_cast<double>(static_cast<std::int64_t>(random() % 33) - 16); break;
+      case Data::small_integer: x = random() % 2 ? 1 : -1; break;
+      case Data::sparse: x = random() % 64 ? (random() % 2 ? 0.0 : -0.0) : x; break;
+      case Data::subnormal: x *= f.min_normal() * std::ldexp(1.0, static_cast<int>(random() % 4) - 2); break;
+      case Data::specials: {
+        const double edge[] = {INFINITY, -INFINITY, NAN, f.max_finite(), -f.max_finite()};
+        if (random() % 2000 == 0) x = edge[random() % 5];
+        break;
+      }
+      case Data::huge: x = std::ldexp(x, static_cast<int>(random() % 2000) - 1000); break;
+      case Data::tiny: x = 1e-170 * x; break;
+      case Data::constructed: x = 0; break;
+      default: break;
+    }
+    v[i] = std::isfinite(x) ? round_to(x, f, {}) : f.has_infinity() ? x : 0;
+  }
+  return v;
+}
+
+struct Product {
+  std::string name;
+  Format a, b, sum;
+  Data data;
+  std::int64_t batch = 1, m = 0, k = 0, n = 0;
+  bool transposed = false, with_c = false, minus = false, rounds = true, within = false;
+  Flush flush = Flush::no;
+  Contraction contraction = Contraction::free;
+  double beta = 1;
+  bool scaled = false;
+};
+
+struct Evaluated {
+  SetTensor set;
+  Counters counters;
+};
+
+std::shared_ptr<const Graph> graph_of(const Product& p) {
+  auto g = std::make_shared<Graph>();
+  const auto dims = [&](std::int64_t r, std::int64_t c) { return p.batch > 1 ? erx::Shape{Dim(p.batch), Dim(r), Dim(c)} : erx::Shape{Dim(r), Dim(c)}; };
+  const NodeId a = build_input(*g, "A", Type::of(p.a), dims(p.m, p.k));
+  NodeId b = build_input(*g, "B", Type::of(p.b), p.transposed ? erx::Shape{Dim(p.n), Dim(p.k)} : erx::Shape{Dim(p.k), Dim(p.n)});
+  NodeId c = 0, beta = 0;
+  if (p.with_c) c = build_input(*g, "C", Type::of(p.sum), {Dim(p.m), Dim(p.n)});
+  if (p.scaled) beta = build_input(*g, "beta", Type::real(), {}, true);
+  if (p.transposed) {
+    Attributes t;
+    t.axes = {1, 0};
+    b = build(*g, op("transpose"), {b}, t);
+  }
+  NodeId s = build(*g, op("matmul"), {a, b});
+  if (p.with_c) {
+    if (p.scaled) c = build(*g, op("mul"), {beta, c});
+    s = p.minus ? build(*g, op("sub"), {c, s}) : build(*g, op("add"), {s, c});
+  }
+  if (p.rounds) {
+    Attributes t;
+    t.format = p.sum;
+    t.rounding.flush = p.flush;
+    t.contraction = p.contraction;
+    s = build(*g, op(p.within ? "within_sum" : "acc"), {s}, t);
+  }
+  g->results.push_back({"", s, {}});
+  return g;
+}
+
+struct Operands {
+  std::vector<double> a, b, c;
+  std::vector<Tensor> tensors;
+};
+
+Operands operands_of(const Product& p, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Operands o;
+  const std::int64_t lead = p.batch > 1 ? p.batch : 1;
+  for (std::int64_t i = 0; i < lead * p.m; ++i) {
+    const std::vector<double> row = make(random, p.a, p.data, p.k, i);
+    o.a.insert(o.a.end(), row.begin(), row.end());
+  }
+  if (p.data == Data::cancelling) {
+    // Columns that are equal in pairs of rows: products cancel in even rows of A.
+    std::vector<double> line = make(random, p.b, Data::gaussian, p.k * p.n, 1);
+    const auto at = [&](std::int64_t k, std::int64_t j) -> double& { return line[static_cast<std::size_t>(p.transposed ? j * p.k + k : k * p.n + j)]; };
+    for (std::int64_t k = 1; k < p.k; k += 2)
+      for (std::int64_t j = 0; j < p.n; ++j) at(k, j) = at(k - 1, j);
+    o.b = line;
+  } else {
+    o.b = make(random, p.b, p.data, p.k * p.n, 1);
+  }
+  if (p.data == Data::constructed) {
+    // Rows b = 3a of integers with a sum of about 2^53: norms that are not rounded up call the product exact.
+    for (std::size_t i = 0; i < o.a.size(); ++i) o.a[i] = 0;
+    for (std::size_t i = 0; i < o.b.size(); ++i) o.b[i] = 0;
+    for (std::int64_t i = 0; i < p.m; ++i)
+      for (std::int64_t k = 0; k < p.k; ++k) {
+        const double x = std::floor(std::sqrt(0x1p53 / 3 / static_cast<double>(p.k)) * (1 + 1e-9 * static_cast<double>(i))) + static_cast<double>(random() % 2);
+        o.a[static_cast<std::size_t>(i * p.k + k)] = x;
+      }
+    for (std::int64_t k = 0; k < p.k; ++k)
+      for (std::int64_t j = 0; j < p.n; ++j)
+        o.b[static_cast<std::size_t>(p.transposed ? j * p.k + k : k * p.n + j)] = 3 * o.a[static_cast<std::size_t>(j % p.m * p.k + k)];
+  }
+  const Extents shape_a = p.batch > 1 ? Extents{p.batch, p.m, p.k} : Extents{p.m, p.k};
+  o.tensors.push_back(Tensor::of(Type::of(p.a), shape_a, o.a));
+  o.tensors.push_back(Tensor::of(Type::of(p.b), p.transposed ? Extents{p.n, p.k} : Extents{p.k, p.n}, o.b));
+  if (p.with_c) {
+    o.c = make(random, p.sum, p.data, p.m * p.n, 1);
+    o.tensors.push_back(Tensor::of(Type::of(p.sum), {p.m, p.n}, o.c));
+  }
+  if (p.scaled) o.tensors.push_back(Tensor::scalar(p.beta));
+  return o;
+}
+
+Evaluated evaluate(const Product& p, const Operands& o, int threads, Tier lowest) {
+  EvaluateOptions options;
+  options.threads = threads;
+  options.lowest = lowest;
+  Evaluation e(graph_of(p), o.tensors, options);
+  SetTensor set = e.result(0);
+  return {set, e.counters()};
+}
+
+bool same(const Plane::Array& a, const Plane::Array& b) { return std::memcmp(a->data(), b->data(), a->size() * sizeof(double)) == 0; }
+
+std::string at(const Product& p, std::size_t i, const Plane& x, const Plane& y) {
+  std::ostringstream out;
+  out << p.name << ", element " << i << ": [" << (*x.lo_d)[i] << ".." << (*x.lo_u)[i] << ", " << (*x.hi_d)[i] << ".." << (*x.hi_u)[i] << "] flags " << (x.flags ? (*x.flags)[i] : 0)
+      << ", exactly [" << (*y.lo_d)[i] << ".." << (*y.lo_u)[i] << ", " << (*y.hi_d)[i] << ".." << (*y.hi_u)[i] << "] flags " << (y.flags ? (*y.flags)[i] : 0);
+  return out.str();
+}
+
+/// Bulk against exact: settled nodes are equal; reals hold the exact ends.
+Found against_exact(const Product& p, const Plane& fast, const Plane& exact) {
+  for (std::size_t i = 0; i < fast.lo_d->size(); ++i) {
+    const std::uint8_t f = fast.flags ? (*fast.flags)[i] : 0, e = exact.flags ? (*exact.flags)[i] : 0;
+    const bool flags = (f & ~any_zero) == (e & ~any_zero) || (p.within && (e & ~any_zero & ~f) == 0) || !p.rounds;
+    const bool zero = !(((*exact.lo_d)[i] <= 0 && (*exact.hi_u)[i] >= 0) && !(e & no_reals)) || (e & any_zero & ~f) == 0;
+    if (!flags || !zero) return at(p, i, fast, exact);
+    if (e & no_reals) continue;
+    const bool settled = p.rounds && !p.within;
+    const bool held = settled ? (*fast.lo_d)[i] == (*exact.lo_d)[i] && (*fast.hi_u)[i] == (*exact.hi_u)[i]
+                              : (*fast.lo_d)[i] <= (*exact.lo_u)[i] && (*fast.lo_u)[i] >= (*exact.lo_d)[i] && (*fast.hi_d)[i] <= (*exact.hi_u)[i] && (*fast.hi_u)[i] >= (*exact.hi_d)[i];
+    if (!held) return at(p, i, fast, exact);
+  }
+  return {};
+}
+
+/// float32 as a program adds it: in order, fused, backwards, in eight parts, by halves.
+float pairs(const float* x, std::size_t n) { return n == 1 ? x[0] : pairs(x, n / 2) + pairs(x + n / 2, n - n / 2); }
+std::vector<float> float_sums(const std::vector<float>& a, const std::vector<float>& b, float c) {
+  const std::size_t n = a.size();
+  std::vector<float> results, products(n);
+  for (std::size_t k = 0; k < n; ++k) products[k] = a[k] * b[k];
+  float s = c, fused = c, back = 0, parts[8] = {};
+  for (std::size_t k = 0; k < n; ++k) {
+    s += products[k];
+    fused = std::fma(a[k], b[k], fused);
+    back = std::fma(a[n - 1 - k], b[n - 1 - k], back);
+    parts[k % 8] += products[k];
+  }
+  results = {s, fused, back + c, pairs(products.data(), n) + c, pairs(parts, 8) + c};
+  return results;
+}
+
+Found against_floats(const Product& p, const Operands& o, const Plane& fast, Figures& figures) {
+  std::vector<float> a(static_cast<std::size_t>(p.k)), b(a.size());
+  for (std::int64_t i = 0; i < p.batch * p.m; ++i)
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      for (std::int64_t k = 0; k < p.k; ++k) {
+        a[static_cast<std::size_t>(k)] = static_cast<float>(o.a[static_cast<std::size_t>(i * p.k + k)]) * (p.minus ? -1.0f : 1.0f);
+        b[static_cast<std::size_t>(k)] = static_cast<float>(o.b[static_cast<std::size_t>(p.transposed ? j * p.k + k : k * p.n + j)]);
+      }
+      // beta * C rounded once; a beta of 0 reads no C.
+      const double scaled = !p.with_c || (p.scaled && p.beta == 0) ? 0 : (p.scaled ? p.beta : 1) * o.c[static_cast<std::size_t>(i % p.m * p.n + j)];
+      for (float r : float_sums(a, b, static_cast<float>(scaled))) {
+        const std::size_t flat = static_cast<std::size_t>(i * p.n + j);
+        const std::uint8_t flags = fast.flags ? (*fast.flags)[flat] : 0, flag = flags_of(r);
+        ++figures.values;
+        const bool held = (flag & (has_nan | any_infinity)) ? (flags & flag) != 0 : !(flags & no_reals) && (*fast.lo_d)[flat] <= r && r <= (*fast.hi_u)[flat];
+        if (!held) return at(p, flat, fast, fast) + ": float32 gives " + std::to_string(r);
+      }
+    }
+  return {};
+}
+
+std::vector<Product> products() {
+  const Format f32 = *find_format("f32"), f64 = *find_format("f64"), bf16 = *find_format("bf16"), f16 = *find_format("f16"), e4m3 = *find_format("f8e4m3fn");
+  std::vector<Product> all;
+  const auto put = [&](std::string name, Format a, Format b, Format sum, Data data, auto change) {
+    Product p{std::move(name), a, b, sum, data};
+    p.m = 57, p.n = 61, p.k = 1223;  // more leaves in all than are read one by one
+    change(p);
+    all.push_back(p);
+  };
+  const auto plain = [](Product&) {};
+  put("bf16 gaussian", bf16, bf16, f32, Data::gaussian, plain);
+  put("f16 gaussian, transposed", f16, f16, f32, Data::gaussian, [](Product& p) { p.transposed = true; });
+  put("f32 gaussian + C", f32, f32, f32, Data::gaussian, [](Product& p) { p.with_c = true; });
+  put("C - f32 gaussian", f32, f32, f32, Data::gaussian, [](Product& p) { p.with_c = p.minus = true; });
+  put("bf16 gaussian + beta C", bf16, bf16, f32, Data::gaussian, [](Product& p) { p.with_c = p.scaled = true; p.beta = 0.3; });
+  put("bf16 specials + 0 C", bf16, bf16, f32, Data::specials, [](Product& p) { p.with_c = p.scaled = true; p.beta = 0; });
+  put("bf16 batched", bf16, bf16, f32, Data::gaussian, [](Product& p) { p.batch = 3, p.m = 19; });
+  put("f32 batched, transposed", f32, f32, f32, Data::gaussian, [](Product& p) { p.batch = 2, p.m = 29, p.transposed = true; });
+  put("f32 cancelling", f32, f32, f32, Data::cancelling, plain);
+  put("bf16 cancelling + C", bf16, bf16, f32, Data::cancelling, [](Product& p) { p.with_c = true; });
+  put("f32 lognormal", f32, f32, f32, Data::wide, plain);
+  put("bf16 lognormal + C", bf16, bf16, f32, Data::wide, [](Product& p) { p.with_c = true; });
+  put("f16 integers", f16, f16, f32, Data::integer, plain);
+  put("f8 signs in f16", e4m3, e4m3, f16, Data::small_integer, plain);
+  put("bf16 sparse, signs of zero", bf16, bf16, f32, Data::sparse, plain);
+  put("f32 sparse + C", f32, f32, f32, Data::sparse, [](Product& p) { p.with_c = true; });
+  put("f32 subnormal", f32, f32, f32, Data::subnormal, plain);
+  put("f16 subnormal in f16", f16, f16, f16, Data::subnormal, plain);
+  put("f16 subnormal, ftz", f16, f16, f16, Data::subnormal, [](Product& p) { p.flush = Flush::yes; });
+  put("f32 gaussian, ftz free", f32, f32, f32, Data::gaussian, [](Product& p) { p.flush = Flush::free; });
+  put("f32 specials + C", f32, f32, f32, Data::specials, [](Product& p) { p.with_c = true; });
+  put("bf16 specials, never fused", bf16, bf16, f32, Data::specials, [](Product& p) { p.contraction = Contraction::never; });
+  put("f64 gaussian", f64, f64, f64, Data::gaussian, plain);
+  put("f64 of every size", f64, f64, f64, Data::huge, plain);
+  put("f64 tiny", f64, f64, f64, Data::tiny, plain);
+  put("f64 integers, b = 3a", f64, f64, f64, Data::constructed, [](Product& p) { p.transposed = true; });
+  put("exact f64 b = 3a", f64, f64, f64, Data::constructed, [](Product& p) { p.rounds = false; p.transposed = true; });
+  put("exact f32", f32, f32, f32, Data::wide, [](Product& p) { p.rounds = false; });
+  put("exact f64 tiny", f64, f64, f64, Data::tiny, [](Product& p) { p.rounds = false; });
+  put("exact sparse", f32, f32, f32, Data::sparse, [](Product& p) { p.rounds = false; });
+  put("within f32 + C", f32, f32, f32, Data::gaussian, [](Product& p) { p.within = p.with_c = true; });
+  put("within bf16", bf16, bf16, bf16, Data::cancelling, [](Product& p) { p.within = true; });
+  return all;
+}
+
+bool has_tier(const Counters& c) { return c.big > 0 || c.exact > 0; }
+
+Found one(const Product& p, Figures& figures, bool every_tier) {
+  const Operands o = operands_of(p, 11);
+  const Evaluated fast = evaluate(p, o, 1, Tier::all), exact = evaluate(p, o, 1, Tier::exact);
+  const Plane &x = fast.set.planes.at(0), &y = exact.set.planes.at(0);
+  ++figures.cases;
+  if (p.rounds && !p.within && !has_tier(exact.counters)) return p.name + ": the exact tier did not run";
+  if (Found f = against_exact(p, x, y)) return f;
+  if (fast.counters.rejected) return p.name + ": the checksum of a right product fails";
+  if (p.rounds && p.sum == *find_format("f32") && p.flush == Flush::no && p.contraction != Contraction::always)
+    if (Found f = against_floats(p, o, x, figures)) return f;
+  if (!every_tier || p.data == Data::wide) return {};
+  const Evaluated two = evaluate(p, o, 2, Tier::all);
+  const Plane& z = two.set.planes.at(0);
+  if (!same(x.lo_d, z.lo_d) || !same(x.lo_u, z.lo_u) || !same(x.hi_d, z.hi_d) || !same(x.hi_u, z.hi_u)) return p.name + ": two threads give other sets";
+  const Evaluated big = evaluate(p, o, 2, Tier::big);
+  return against_exact(p, x, big.set.planes.at(0));
+}
+
+Found all_products(int effort, Figures& figures) {
+  for (const Product& p : products())
+    if (Found f = one(p, figures, effort > 0)) return f;
+  return {};
+}
+
+}  // namespace
+
+const std::vector<Check>& matrix_checks() {
+  static const std::vector<Check> all = {{"matrix products", all_products}};
+  return all;
+}
+
+}  // namespace erx::test
