@@ -36,6 +36,9 @@ bool round_tile(const Tile& x, const Tile& out, std::size_t n, const Format& for
       out.flags[i] = 0;
     } else if (regular && x.lo_d[i] == 0 && x_top[i] == 0) {
       out.flags[i] = format.has_negative_zero() || !(flags & any_zero) ? flags & any_zero : std::uint8_t{has_pzero};
+    } else if (regular && !x.is_point && x.lo_u[i] < 0 && x.hi_d[i] > 0) {
+      // Both signs are there, so a zero may have either.
+      out.flags[i] = format.has_negative_zero() ? any_zero : std::uint8_t{has_pzero};
     } else {
       hard(i, data);
     }
