@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <optional>
 
 #include "eval/checksum.hpp"
@@ -113,7 +114,8 @@ class OtherTerms {
   std::vector<std::uint8_t> special_;
 };
 
-/// Rows or columns of an operand, contiguous.
+/// Rows or columns of an operand, contiguous. Lines of a stride are copied one at a time, until so many were asked for that the
+/// matrices are transposed as a whole: a strided line costs a cache miss for each element.
 class Lines {
  public:
   explicit Lines(const Doubles& data) : data_(data) {}
@@ -121,6 +123,12 @@ class Lines {
   /// `count` elements from `at` on, `step` apart.
   const double* line(std::int64_t at, std::int64_t step, std::int64_t count, std::vector<double>& buffer) const {
     if (step == 1) return data_.data() + at;
+    const std::int64_t size = static_cast<std::int64_t>(data_.size()), matrix = count * step;
+    // Whole matrices [count, step] lie one after the other.
+    if (matrix > 0 && size % matrix == 0 && at % matrix < step && asked_.fetch_add(1) >= step / 16) {
+      std::call_once(once_, [&] { transpose(count, step); });
+      return transposed_.data() + at / matrix * matrix + at % matrix * count;
+    }
     buffer.resize(static_cast<std::size_t>(count));
     for (std::int64_t k = 0; k < count; ++k) buffer[static_cast<std::size_t>(k)] = data_[static_cast<std::size_t>(at + k * step)];
     return buffer.data();
@@ -128,6 +136,20 @@ class Lines {
 
  private:
   const Doubles& data_;
+  mutable Doubles transposed_;
+  mutable std::once_flag once_;
+  mutable std::atomic<std::int64_t> asked_{0};
+
+  void transpose(std::int64_t rows, std::int64_t columns) const {
+    transposed_.resize(data_.size());
+    constexpr std::int64_t tile = 32;
+    for (std::int64_t start = 0; start < static_cast<std::int64_t>(data_.size()); start += rows * columns)
+      for (std::int64_t i = 0; i < rows; i += tile)
+        for (std::int64_t j = 0; j < columns; j += tile)
+          for (std::int64_t jj = j; jj < std::min(j + tile, columns); ++jj)
+            for (std::int64_t ii = i; ii < std::min(i + tile, rows); ++ii)
+              transposed_[static_cast<std::size_t>(start + jj * rows + ii)] = data_[static_cast<std::size_t>(start + ii * columns + jj)];
+  }
 };
 
 /// The second stage: the centre of one element in twice the precision, under the same rule.
