@@ -155,7 +155,7 @@ class Lines {
 /// The second stage: the centre of one element in twice the precision, under the same rule.
 class Refiner {
  public:
-  Refiner(const Doubles& a, std::int64_t a_row, std::int64_t a_term, const Lines& b, std::int64_t depth, std::int64_t b_column,
+  Refiner(const Lines& a, std::int64_t a_row, std::int64_t a_term, const Lines& b, std::int64_t depth, std::int64_t b_column,
           std::int64_t b_term)
       : a_(a), b_(b), a_row_(a_row), a_term_(a_term), b_column_(b_column), b_term_(b_term), depth_(depth) {}
 
@@ -187,7 +187,7 @@ class Refiner {
   }
 
  private:
-  const Lines a_;
+  const Lines& a_;
   const Lines& b_;
   std::int64_t a_row_, a_term_, b_column_, b_term_, depth_;
   std::vector<double> row_buffer_, column_buffer_;
@@ -258,7 +258,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   });
 
   const MatrixRowRule rule(sum.rule, sum.leaves);
-  Lines columns_of_b(*pb.lo_d);
+  const Lines rows_of_a(*pa.lo_d), columns_of_b(*pb.lo_d);
   std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0}, rejected{0};
   const double relative = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
@@ -289,7 +289,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     std::vector<std::uint8_t> hard(width);
     std::vector<double> low(width), high(width);
     OtherTerms other(engine, sum, others, width);
-    Refiner refine(*pa.lo_d, sa_row, sa_term, columns_of_b, depth, sb_column, sb_term);
+    Refiner refine(rows_of_a, sa_row, sa_term, columns_of_b, depth, sb_column, sb_term);
     std::int64_t n_refined = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t local = static_cast<std::size_t>(i) * width;
