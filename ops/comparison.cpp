@@ -41,15 +41,14 @@ struct Equal {
     const bool rx = x.has_reals(), ry = y.has_reals();
     const bool xp = x.may_be(has_pinf), xn = x.may_be(has_ninf), yp = y.may_be(has_pinf), yn = y.may_be(has_ninf);
     Can yes = can((xp && yp) || (xn && yn));
-    Can no = can(x.may_be(has_nan) || y.may_be(has_nan) || (xp && (ry || yn)) || (xn && (ry || yp)) || (yp && (rx || xn)) ||
-                 (yn && (rx || xp)));
+    Can no =
+        can(x.may_be(has_nan) || y.may_be(has_nan) || (xp && (ry || yn)) || (xn && (ry || yp)) || (yp && (rx || xn)) || (yn && (rx || xp)));
     if (rx && ry) {
       const Comparison below = compare(x.hi, y.lo), above = compare(y.hi, x.lo);
       if (below != Comparison::less && above != Comparison::less)
         yes = yes | (below == Comparison::unknown || above == Comparison::unknown ? Can::maybe : Can::yes);
       const bool surely_same = below == Comparison::equal && above == Comparison::equal;
-      if (!surely_same)
-        no = no | (x.is_point && y.is_point && below == Comparison::unknown ? Can::maybe : Can::yes);
+      if (!surely_same) no = no | (x.is_point && y.is_point && below == Comparison::unknown ? Can::maybe : Can::yes);
     }
     return negated ? truth<R>(no, yes, operands, c) : truth<R>(yes, no, operands, c);
   }
@@ -88,25 +87,30 @@ struct Where {
   }
 };
 
+template <class F>
+Op comparison_row(std::string_view name, std::string_view symbol, std::string_view doc) {
+  return map_row<F>({.name = name, .symbol = symbol, .doc = doc, .source = "IEEE 754-2019, 5.11", .operands = 2, .type = rules::bool_type});
+}
+
 }  // namespace
 
 std::span<const Op* const> comparison() {
   using namespace rules;
-  constexpr std::string_view compared = "IEEE 754-2019, 5.11";
   static const Op rows[] = {
-      map_row<Order<false, false>>({.name = "lt", .symbol = "<", .doc = "x < y; false for NaN", .source = compared, .operands = 2, .type = bool_type}),
-      map_row<Order<true, false>>({.name = "le", .symbol = "<=", .doc = "x <= y; false for NaN", .source = compared, .operands = 2, .type = bool_type}),
-      map_row<Order<false, true>>({.name = "gt", .symbol = ">", .doc = "x > y; false for NaN", .source = compared, .operands = 2, .type = bool_type}),
-      map_row<Order<true, true>>({.name = "ge", .symbol = ">=", .doc = "x >= y; false for NaN", .source = compared, .operands = 2, .type = bool_type}),
-      map_row<Equal<false>>({.name = "eq", .symbol = "==", .doc = "x == y; false for NaN, true for -0 == +0", .source = compared, .operands = 2,
-                             .type = bool_type}),
-      map_row<Equal<true>>({.name = "ne", .symbol = "!=", .doc = "x != y; true for NaN, false for -0 != +0", .source = compared, .operands = 2,
-                            .type = bool_type}),
+      comparison_row<Order<false, false>>("lt", "<", "x < y; false for NaN"),
+      comparison_row<Order<true, false>>("le", "<=", "x <= y; false for NaN"),
+      comparison_row<Order<false, true>>("gt", ">", "x > y; false for NaN"),
+      comparison_row<Order<true, true>>("ge", ">=", "x >= y; false for NaN"),
+      comparison_row<Equal<false>>("eq", "==", "x == y; false for NaN, true for -0 == +0"),
+      comparison_row<Equal<true>>("ne", "!=", "x != y; true for NaN, false for -0 != +0"),
       map_row<And>({.name = "and", .symbol = "and", .doc = "x and y, for bools", .source = "logic", .operands = 2, .type = logic_type}),
       map_row<Or>({.name = "or", .symbol = "or", .doc = "x or y, for bools", .source = "logic", .operands = 2, .type = logic_type}),
       map_row<Not>({.name = "not", .symbol = "not", .doc = "not x, for bools", .source = "logic", .type = logic_type}),
-      map_row<Where>({.name = "where", .doc = "where(c, x, y): x where c, else y; reads only the branch taken", .source = "NumPy where",
-                      .operands = 3, .type = choice_type}),
+      map_row<Where>({.name = "where",
+                      .doc = "where(c, x, y): x where c, else y; reads only the branch taken",
+                      .source = "NumPy where",
+                      .operands = 3,
+                      .type = choice_type}),
   };
   static const std::vector<const Op*> all = pointers(rows);
   return all;

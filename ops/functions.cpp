@@ -20,8 +20,10 @@ constexpr double inf = f64::infinity, nan_value = std::numeric_limits<double>::q
 template <class R>
 void at_infinity(SetBuilder<R>& r, bool possible, double value, Context c) {
   if (!possible) return;
-  if (value != value) r.flag(has_nan);
-  else if (value - value != 0) r.flag(value > 0 ? has_pinf : has_ninf);
+  if (value != value)
+    r.flag(has_nan);
+  else if (value - value != 0)
+    r.flag(value > 0 ? has_pinf : has_ninf);
   else {
     r.real(R::exact(value, c));
     r.zeros(value == 0, false);
@@ -31,11 +33,8 @@ void at_infinity(SetBuilder<R>& r, bool possible, double value, Context c) {
 /// Increasing on all reals.
 template <class F>
 struct Increasing {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a)
-    requires requires { F::loops; }
-  {
-    return tile_by_lanes<Increasing>(F::loops, x, out, n, a);
-  }
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) requires requires { F::loops; }
+  { return tile_by_lanes<Increasing>(F::loops, x, out, n, a); }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -76,11 +75,8 @@ struct Domain {
 /// log and its kin: a pole at the edge of the domain.
 template <class F>
 struct Logarithm {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a)
-    requires requires { F::loops; }
-  {
-    return tile_by_lanes<Logarithm>(F::loops, x, out, n, a);
-  }
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) requires requires { F::loops; }
+  { return tile_by_lanes<Logarithm>(F::loops, x, out, n, a); }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -97,8 +93,10 @@ struct Logarithm {
       R lo = F::template at<R>(d.lo);
       R hi = a.is_point ? lo : F::template at<R>(d.hi);
       r.reals(std::move(lo), std::move(hi), a.is_point);
-      if (F::edge == 0) r.zeros(true, false);  // log(1) is +0
-      else r.zeros(p.pz, p.nz);
+      if (F::edge == 0)
+        r.zeros(true, false);  // log(1) is +0
+      else
+        r.zeros(p.pz, p.nz);
     }
     return r.finish(a.is_point);
   }
@@ -152,11 +150,8 @@ struct Rsqrt {
 /// sin and cos: monotone between their turning points pi * (k - shift), k an integer.
 template <class F>
 struct Wave {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a)
-    requires requires { F::loops; }
-  {
-    return tile_by_lanes<Wave>(F::loops, x, out, n, a);
-  }
+  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) requires requires { F::loops; }
+  { return tile_by_lanes<Wave>(F::loops, x, out, n, a); }
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -165,12 +160,16 @@ struct Wave {
     r.flag(a.flags & (has_nan | undecided));
     r.flag(has_nan, p.infinite());
     if (a.has_reals()) {
-      if (a.is_point) r.real(F::template at<R>(a.lo));
-      else range(a, r, c);
+      if (a.is_point)
+        r.real(F::template at<R>(a.lo));
+      else
+        range(a, r, c);
       // no zero of these is rational but sin 0; the enclosure of another value may reach 0
       const bool other = !a.is_point || p.unsure || !(p.zero() && !p.neg && !p.pos);
-      if (F::shift == 0) r.zeros(true, true);
-      else r.zeros(p.pz || other, p.nz || other);
+      if (F::shift == 0)
+        r.zeros(true, true);
+      else
+        r.zeros(p.pz || other, p.nz || other);
     }
     return r.finish(a.is_point);
   }
@@ -187,32 +186,71 @@ struct Wave {
     const R u = F::template at<R>(a.lo), v = F::template at<R>(a.hi);
     R lo = min_of(u, v), hi = max_of(u, v);
     for (double k = from + 1; k <= to; ++k) {  // turning points inside: cos has its maxima at even k, sin at odd k
-      if ((std::fmod(k, 2) == 0) == (F::shift == 0)) hi = one;
-      else lo = minus_one;
+      if ((std::fmod(k, 2) == 0) == (F::shift == 0))
+        hi = one;
+      else
+        lo = minus_one;
     }
     r.reals(std::move(lo), std::move(hi), false);
   }
 };
 
-#define ERX_FUNCTION(Name, function)                          \
-  struct Name {                                               \
-    template <class R>                                        \
-    static R at(const R& x) {                                 \
-      return function(x);                                     \
-    }
-ERX_FUNCTION(ExpOf, exp_of) static constexpr Tails tails{0, inf}; static constexpr const lanes::Loops& loops = lanes::exp; };
-ERX_FUNCTION(Exp2Of, exp2_of) static constexpr Tails tails{0, inf}; static constexpr const lanes::Loops& loops = lanes::exp2; };
-ERX_FUNCTION(Expm1Of, expm1_of) static constexpr Tails tails{-1, inf, true}; static constexpr const lanes::Loops& loops = lanes::expm1; };
-ERX_FUNCTION(TanhOf, tanh_of) static constexpr Tails tails{-1, 1, true}; static constexpr const lanes::Loops& loops = lanes::tanh; };
-ERX_FUNCTION(ErfOf, erf_of) static constexpr Tails tails{-1, 1, true}; };
-ERX_FUNCTION(SigmoidOf, sigmoid_of) static constexpr Tails tails{0, 1}; static constexpr const lanes::Loops& loops = lanes::sigmoid; };
-ERX_FUNCTION(LogOf, log_of) static constexpr double edge = 0; static constexpr const lanes::Loops& loops = lanes::log; };
-ERX_FUNCTION(Log2Of, log2_of) static constexpr double edge = 0; static constexpr const lanes::Loops& loops = lanes::log2; };
-ERX_FUNCTION(Log10Of, log10_of) static constexpr double edge = 0; static constexpr const lanes::Loops& loops = lanes::log10; };
-ERX_FUNCTION(Log1pOf, log1p_of) static constexpr double edge = -1; static constexpr const lanes::Loops& loops = lanes::log1p; };
-ERX_FUNCTION(SinOf, sin_of) static constexpr double shift = 0.5; static constexpr const lanes::Loops& loops = lanes::sin; };
-ERX_FUNCTION(CosOf, cos_of) static constexpr double shift = 0; static constexpr const lanes::Loops& loops = lanes::cos; };
-#undef ERX_FUNCTION
+/// The function of the number types that a formula applies.
+template <auto function>
+struct Applies {
+  template <class R>
+  static R at(const R& x) {
+    return function(x);
+  }
+};
+
+struct ExpOf : Applies<[](const auto& x) { return exp_of(x); }> {
+  static constexpr Tails tails{0, inf};
+  static constexpr const lanes::Loops& loops = lanes::exp;
+};
+struct Exp2Of : Applies<[](const auto& x) { return exp2_of(x); }> {
+  static constexpr Tails tails{0, inf};
+  static constexpr const lanes::Loops& loops = lanes::exp2;
+};
+struct Expm1Of : Applies<[](const auto& x) { return expm1_of(x); }> {
+  static constexpr Tails tails{-1, inf, true};
+  static constexpr const lanes::Loops& loops = lanes::expm1;
+};
+struct TanhOf : Applies<[](const auto& x) { return tanh_of(x); }> {
+  static constexpr Tails tails{-1, 1, true};
+  static constexpr const lanes::Loops& loops = lanes::tanh;
+};
+struct ErfOf : Applies<[](const auto& x) { return erf_of(x); }> {
+  static constexpr Tails tails{-1, 1, true};
+};
+struct SigmoidOf : Applies<[](const auto& x) { return sigmoid_of(x); }> {
+  static constexpr Tails tails{0, 1};
+  static constexpr const lanes::Loops& loops = lanes::sigmoid;
+};
+struct LogOf : Applies<[](const auto& x) { return log_of(x); }> {
+  static constexpr double edge = 0;
+  static constexpr const lanes::Loops& loops = lanes::log;
+};
+struct Log2Of : Applies<[](const auto& x) { return log2_of(x); }> {
+  static constexpr double edge = 0;
+  static constexpr const lanes::Loops& loops = lanes::log2;
+};
+struct Log10Of : Applies<[](const auto& x) { return log10_of(x); }> {
+  static constexpr double edge = 0;
+  static constexpr const lanes::Loops& loops = lanes::log10;
+};
+struct Log1pOf : Applies<[](const auto& x) { return log1p_of(x); }> {
+  static constexpr double edge = -1;
+  static constexpr const lanes::Loops& loops = lanes::log1p;
+};
+struct SinOf : Applies<[](const auto& x) { return sin_of(x); }> {
+  static constexpr double shift = 0.5;
+  static constexpr const lanes::Loops& loops = lanes::sin;
+};
+struct CosOf : Applies<[](const auto& x) { return cos_of(x); }> {
+  static constexpr double shift = 0;
+  static constexpr const lanes::Loops& loops = lanes::cos;
+};
 
 /// x ** n for an integer n; for another exponent where x > 0.
 struct Pow {
@@ -279,28 +317,38 @@ struct Pow {
   }
 };
 
+constexpr std::string_view nine_two = "IEEE 754-2019, 9.2";
+
+template <class F>
+Op function_row(std::string_view name, std::string_view doc, std::string_view source = nine_two) {
+  return map_row<F>({.name = name, .doc = doc, .source = source, .rational = false, .function = true});
+}
+
 }  // namespace
 
 std::span<const Op* const> functions() {
-  constexpr std::string_view ieee = "IEEE 754-2019, 9.2";
   static const Op rows[] = {
-      map_row<Sqrt>({.name = "sqrt", .doc = "sqrt(x): square root; NaN below 0", .source = "IEEE 754-2019, 5.4.1", .rational = false, .function = true}),
-      map_row<Rsqrt>({.name = "rsqrt", .doc = "rsqrt(x): 1 / sqrt(x)", .source = ieee, .rational = false, .function = true}),
-      map_row<Increasing<ExpOf>>({.name = "exp", .doc = "exp(x): e to the x", .source = ieee, .rational = false, .function = true}),
-      map_row<Increasing<Exp2Of>>({.name = "exp2", .doc = "exp2(x): 2 to the x", .source = ieee, .rational = false, .function = true}),
-      map_row<Increasing<Expm1Of>>({.name = "expm1", .doc = "expm1(x): exp(x) - 1", .source = ieee, .rational = false, .function = true}),
-      map_row<Logarithm<LogOf>>({.name = "log", .doc = "log(x): natural logarithm; -inf at 0, NaN below", .source = ieee, .rational = false, .function = true}),
-      map_row<Logarithm<Log2Of>>({.name = "log2", .doc = "log2(x): logarithm to base 2", .source = ieee, .rational = false, .function = true}),
-      map_row<Logarithm<Log10Of>>({.name = "log10", .doc = "log10(x): logarithm to base 10", .source = ieee, .rational = false, .function = true}),
-      map_row<Logarithm<Log1pOf>>({.name = "log1p", .doc = "log1p(x): log(1 + x)", .source = ieee, .rational = false, .function = true}),
-      map_row<Wave<SinOf>>({.name = "sin", .doc = "sin(x): sine of x in radians", .source = ieee, .rational = false, .function = true}),
-      map_row<Wave<CosOf>>({.name = "cos", .doc = "cos(x): cosine of x in radians", .source = ieee, .rational = false, .function = true}),
-      map_row<Increasing<TanhOf>>({.name = "tanh", .doc = "tanh(x): hyperbolic tangent", .source = ieee, .rational = false, .function = true}),
-      map_row<Increasing<ErfOf>>({.name = "erf", .doc = "erf(x): error function", .source = "C 7.12.8.1", .rational = false, .function = true}),
-      map_row<Increasing<SigmoidOf>>({.name = "sigmoid", .doc = "sigmoid(x): 1 / (1 + exp(-x))", .source = "StableHLO logistic", .rational = false,
-                                      .function = true}),
-      map_row<Pow>({.name = "pow", .symbol = "**", .doc = "x ** n: n an integer, or any real where x > 0", .source = ieee, .operands = 2,
-                    .rational = false, .arithmetic = true}),
+      function_row<Sqrt>("sqrt", "sqrt(x): square root; NaN below 0", "IEEE 754-2019, 5.4.1"),
+      function_row<Rsqrt>("rsqrt", "rsqrt(x): 1 / sqrt(x)"),
+      function_row<Increasing<ExpOf>>("exp", "exp(x): e to the x"),
+      function_row<Increasing<Exp2Of>>("exp2", "exp2(x): 2 to the x"),
+      function_row<Increasing<Expm1Of>>("expm1", "expm1(x): exp(x) - 1"),
+      function_row<Logarithm<LogOf>>("log", "log(x): natural logarithm; -inf at 0, NaN below"),
+      function_row<Logarithm<Log2Of>>("log2", "log2(x): logarithm to base 2"),
+      function_row<Logarithm<Log10Of>>("log10", "log10(x): logarithm to base 10"),
+      function_row<Logarithm<Log1pOf>>("log1p", "log1p(x): log(1 + x)"),
+      function_row<Wave<SinOf>>("sin", "sin(x): sine of x in radians"),
+      function_row<Wave<CosOf>>("cos", "cos(x): cosine of x in radians"),
+      function_row<Increasing<TanhOf>>("tanh", "tanh(x): hyperbolic tangent"),
+      function_row<Increasing<ErfOf>>("erf", "erf(x): error function", "C 7.12.8.1"),
+      function_row<Increasing<SigmoidOf>>("sigmoid", "sigmoid(x): 1 / (1 + exp(-x))", "StableHLO logistic"),
+      map_row<Pow>({.name = "pow",
+                    .symbol = "**",
+                    .doc = "x ** n: n an integer, or any real where x > 0",
+                    .source = nine_two,
+                    .operands = 2,
+                    .rational = false,
+                    .arithmetic = true}),
   };
   static const std::vector<const Op*> all = pointers(rows);
   return all;

@@ -10,19 +10,31 @@ namespace {
 /// An integer part: monotone; infinities stay; a zero keeps its sign, other zeros have the sign of where they come from.
 struct Floor {
   static constexpr bool zero_from_below = false;
-  template <class R> static R part(const R& x) { return floor_of(x); }
+  template <class R>
+  static R part(const R& x) {
+    return floor_of(x);
+  }
 };
 struct Ceil {
   static constexpr bool zero_from_below = true;
-  template <class R> static R part(const R& x) { return ceil_of(x); }
+  template <class R>
+  static R part(const R& x) {
+    return ceil_of(x);
+  }
 };
 struct Trunc {
   static constexpr bool zero_from_below = true;
-  template <class R> static R part(const R& x) { return trunc_of(x); }
+  template <class R>
+  static R part(const R& x) {
+    return trunc_of(x);
+  }
 };
 struct Rint {
   static constexpr bool zero_from_below = true;
-  template <class R> static R part(const R& x) { return rint_of(x); }
+  template <class R>
+  static R part(const R& x) {
+    return rint_of(x);
+  }
 };
 
 template <class P>
@@ -116,10 +128,20 @@ std::span<const Op* const> integers() {
       map_row<IntegerPart<Ceil>>({.name = "ceil", .doc = "ceil(x): the smallest integer >= x", .source = ieee, .arithmetic = true}),
       map_row<IntegerPart<Trunc>>({.name = "trunc", .doc = "trunc(x): the nearest integer towards 0", .source = ieee, .arithmetic = true}),
       map_row<IntegerPart<Rint>>({.name = "rint", .doc = "rint(x): the nearest integer, ties to even", .source = ieee, .arithmetic = true}),
-      map_row<FloorDiv>({.name = "floordiv", .symbol = "//", .doc = "floor(x / y)", .source = "NumPy floor_divide", .operands = 2,
-                         .type = rules::arithmetic_type, .arithmetic = true}),
-      map_row<Mod>({.name = "mod", .symbol = "%", .doc = "x - y * floor(x / y), between 0 and y", .source = "NumPy remainder", .operands = 2,
-                    .type = rules::arithmetic_type, .arithmetic = true}),
+      map_row<FloorDiv>({.name = "floordiv",
+                         .symbol = "//",
+                         .doc = "floor(x / y)",
+                         .source = "NumPy floor_divide",
+                         .operands = 2,
+                         .type = rules::arithmetic_type,
+                         .arithmetic = true}),
+      map_row<Mod>({.name = "mod",
+                    .symbol = "%",
+                    .doc = "x - y * floor(x / y), between 0 and y",
+                    .source = "NumPy remainder",
+                    .operands = 2,
+                    .type = rules::arithmetic_type,
+                    .arithmetic = true}),
   };
   static const std::vector<const Op*> all = pointers(rows);
   return all;

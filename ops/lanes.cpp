@@ -11,7 +11,7 @@ namespace erx::lanes {
 
 namespace {
 
-constexpr std::size_t block = 16;  // a loop of constant length is vectorised at -O2 too
+constexpr std::size_t block = 16;                    // a loop of constant length is vectorised at -O2 too
 constexpr double least = 0x1p-960, most = 0x1p1000;  // no residual of operands and results in between goes wrong
 
 [[gnu::always_inline]] inline double select(bool condition, double yes, double no) {
@@ -214,8 +214,10 @@ struct Operand {
     const double sign = negate ? -1.0 : 1.0;
     if (!scalar && !negate) return;
     const auto fill = [&](std::array<double, tile_size>& store, const double* from) {
-      if (scalar) std::fill_n(store.data(), n, sign * from[0]);
-      else std::transform(from, from + n, store.data(), [](double x) { return -x; });
+      if (scalar)
+        std::fill_n(store.data(), n, sign * from[0]);
+      else
+        std::transform(from, from + n, store.data(), [](double x) { return -x; });
       return store.data();
     };
     const double* low = fill(store_d, d);
@@ -288,8 +290,10 @@ bool loop(const Loops& loops, std::span<const Tile> x, const Tile& out, std::siz
       extend({d.data(), u.data(), nullptr, nullptr, out.lo_d, out.lo_u, nullptr, n}, out.hi_d, out.hi_u);
     }
     if (loops.divides && !t.is_point) {
-      if (!t.scalar) mark_zeros(t.lo_d, t.hi_u, hard, n);
-      else if (!(t.lo_d[0] > 0 || t.hi_u[0] < 0)) std::fill_n(hard, n, 1);
+      if (!t.scalar)
+        mark_zeros(t.lo_d, t.hi_u, hard, n);
+      else if (!(t.lo_d[0] > 0 || t.hi_u[0] < 0))
+        std::fill_n(hard, n, 1);
     }
   }
   mark_zeros(out.lo_d, top, hard, n);

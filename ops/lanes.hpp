@@ -1,5 +1,5 @@
-// Whole tiles of + - * / sqrt, max, min and functions in branch-free loops. Ordinary elements are done here, bit for bit as the formula does;
-// an element with a special value, that may be 0, or whose residual could under- or overflow is left to the formula (`hard`).
+// Whole tiles of + - * / sqrt, max, min and functions in branch-free loops. Ordinary elements are done here, bit for bit as the formula
+// does; an element with a special value, that may be 0, or whose residual could under- or overflow is left to the formula (`hard`).
 //   if (lanes::run(lanes::sum, x, out, n, [&](std::size_t i) { ... })) return true;
 #pragma once
 #include <array>
@@ -38,7 +38,8 @@ bool run(const Loops& loops, std::span<const Tile> x, const Tile& out, std::size
   std::array<std::uint64_t, tile_size> hard;
   if (!loop(loops, x, out, n, hard.data())) return false;
   for (std::size_t i = 0; i < n; ++i) {
-    if (hard[i]) [[unlikely]] formula(i);
+    if (hard[i]) [[unlikely]]
+      formula(i);
   }
   return true;
 }

@@ -34,17 +34,23 @@ std::optional<View> reshape_view(const View& v, const Node& node) {
     std::size_t i2 = i, j2 = j;
     std::int64_t from_count = 1, to_count = 1;
     do {
-      if (from_count <= to_count && i2 < v.extents.size()) from_count *= v.extents[i2++];
-      else if (j2 < to.size()) to_count *= to[j2++];
-      else from_count *= v.extents[i2++];
+      if (from_count <= to_count && i2 < v.extents.size())
+        from_count *= v.extents[i2++];
+      else if (j2 < to.size())
+        to_count *= to[j2++];
+      else
+        from_count *= v.extents[i2++];
     } while (from_count != to_count);
     // strides of the run [i, i2): even if each axis steps over the next
     std::int64_t unit = 0, span = 0;
     for (std::size_t k = i2; k-- > i;) {
       if (v.extents[k] == 1) continue;
-      if (span == 0) unit = v.strides[k], span = unit * v.extents[k];
-      else if (v.strides[k] != span) return {};
-      else span *= v.extents[k];
+      if (span == 0)
+        unit = v.strides[k], span = unit * v.extents[k];
+      else if (v.strides[k] != span)
+        return {};
+      else
+        span *= v.extents[k];
     }
     for (std::size_t k = j2; k-- > j;) {
       out.strides[k] = unit;
@@ -88,8 +94,7 @@ std::optional<View> broadcast_view(const View& v, const Node& node) {
   View out{extents_of(node.shape), {}, v.offset};
   const std::size_t extra = out.extents.size() - v.extents.size();
   out.strides.assign(extra, 0);
-  for (std::size_t k = 0; k < v.extents.size(); ++k)
-    out.strides.push_back(v.extents[k] == out.extents[extra + k] ? v.strides[k] : 0);
+  for (std::size_t k = 0; k < v.extents.size(); ++k) out.strides.push_back(v.extents[k] == out.extents[extra + k] ? v.strides[k] : 0);
   return out;
 }
 

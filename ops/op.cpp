@@ -38,8 +38,8 @@ Op make_row(const Row& r, Gather gather) {
 std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> rows = [] {
     std::vector<const Op*> all;
-    for (auto family : {families::source(), families::elementwise(), families::comparison(), families::integers(), families::functions(), families::rounding(), families::reduce(),
-                        families::sum(), families::linalg(), families::layout()})
+    for (auto family : {families::source(), families::elementwise(), families::comparison(), families::integers(), families::functions(),
+                        families::rounding(), families::reduce(), families::sum(), families::linalg(), families::layout()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
@@ -73,8 +73,10 @@ void check_count(const Op& op, std::size_t n) {
   if (given >= op.operands_min && (op.operands_max < 0 || given <= op.operands_max)) return;
   const std::string name = op.symbol.empty() ? std::string(op.name) : std::string(op.symbol);
   std::string wanted = count_of(op.operands_min);
-  if (op.operands_max < 0) wanted = "at least " + wanted;
-  else if (op.operands_max != op.operands_min) wanted = std::to_string(op.operands_min) + " to " + count_of(op.operands_max);
+  if (op.operands_max < 0)
+    wanted = "at least " + wanted;
+  else if (op.operands_max != op.operands_min)
+    wanted = std::to_string(op.operands_min) + " to " + count_of(op.operands_max);
   throw RuleBroken{name + " takes " + wanted + ", found " + std::to_string(given)};
 }
 

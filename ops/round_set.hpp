@@ -13,16 +13,14 @@
 namespace erx {
 
 /// Does a rounding leave a choice? Under ftz a result that rounds up to the smallest normal may be flushed or not.
-inline bool rounds_freely(const Rounding& r) {
-  return r.mode == Mode::sr || r.mode == Mode::faithful || r.flush != Flush::no;
-}
+inline bool rounds_freely(const Rounding& r) { return r.mode == Mode::sr || r.mode == Mode::faithful || r.flush != Flush::no; }
 
 /// One real, rounded: the finite values it may become, and what overflow gives.
 struct Rounded {
   double low = 0, high = 0;
-  bool over = false;          // surely
-  bool positive = false;      // the side of the overflow
-  std::uint8_t special = 0;   // of the overflow; 0 where that saturates
+  bool over = false;         // surely
+  bool positive = false;     // the side of the overflow
+  std::uint8_t special = 0;  // of the overflow; 0 where that saturates
 };
 
 Rounded round_real(const Chopped& x, const Format&, const Rounding&);
@@ -41,8 +39,10 @@ Set<R> round_set(const Set<R>& x, const Format& format, const Rounding& rounding
   for (bool negative : {false, true}) {
     if (!(negative ? p.ninf : p.pinf)) continue;
     const double v = round_infinity(negative, format, rounding);
-    if (std::isfinite(v)) r.real(R::exact(v, c));
-    else r.flag(std::isnan(v) ? has_nan : v > 0 ? has_pinf : has_ninf);
+    if (std::isfinite(v))
+      r.real(R::exact(v, c));
+    else
+      r.flag(std::isnan(v) ? has_nan : v > 0 ? has_pinf : has_ninf);
   }
   const bool single = x.is_point && !rounds_freely(rounding);
   if (x.has_reals()) {

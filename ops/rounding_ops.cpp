@@ -31,10 +31,13 @@ struct Round {
       const Tile &x, &out;
       const Attributes& attributes;
     } hard{x[0], out, a};
-    return round_tile(x[0], out, n, *a.format, a.rounding, [](std::size_t i, void* data) {
-      const Hard& h = *static_cast<const Hard*>(data);
-      write(h.out, i, round_set(read(h.x, i), *h.attributes.format, h.attributes.rounding, Context{}));
-    }, &hard);
+    return round_tile(
+        x[0], out, n, *a.format, a.rounding,
+        [](std::size_t i, void* data) {
+          const Hard& h = *static_cast<const Hard*>(data);
+          write(h.out, i, round_set(read(h.x, i), *h.attributes.format, h.attributes.rounding, Context{}));
+        },
+        &hard);
   }
 };
 
@@ -70,17 +73,36 @@ struct Within {
 std::span<const Op* const> rounding() {
   constexpr std::string_view numerics = "erx, docs: the rules that make every set sound";
   static const Op rows[] = {
-      map_row<Round>({.name = "round", .doc = "round<F, mode, overflow, ftz>(x): one rounding into the format F",
-                      .source = "IEEE 754-2019, 4.3 and 7.4", .type = rules::format_type, .freedom = Round::freedom}),
-      map_row<AnyOf>({.name = "any_of", .doc = "any_of(x, y, ...): per element one of the alternatives", .source = numerics, .operands = 1,
-                      .operands_max = -1, .type = rules::join_type, .freedom = always, .choice = true}),
-      map_row<Within>({.name = "within", .doc = "within<F>(op(...)): one operation at precision F or better, a function within ulp=",
-                       .source = numerics, .freedom = always}),
-      make_row({.name = "acc", .doc = "acc<F, order, fma=, ftz=>(e): the sum e in the arithmetic of F, in some order", .source = numerics,
-                .type = rules::format_type, .shape = one_shape, .freedom = adds_freely},
+      map_row<Round>({.name = "round",
+                      .doc = "round<F, mode, overflow, ftz>(x): one rounding into the format F",
+                      .source = "IEEE 754-2019, 4.3 and 7.4",
+                      .type = rules::format_type,
+                      .freedom = Round::freedom}),
+      map_row<AnyOf>({.name = "any_of",
+                      .doc = "any_of(x, y, ...): per element one of the alternatives",
+                      .source = numerics,
+                      .operands = 1,
+                      .operands_max = -1,
+                      .type = rules::join_type,
+                      .freedom = always,
+                      .choice = true}),
+      map_row<Within>({.name = "within",
+                       .doc = "within<F>(op(...)): one operation at precision F or better, a function within ulp=",
+                       .source = numerics,
+                       .freedom = always}),
+      make_row({.name = "acc",
+                .doc = "acc<F, order, fma=, ftz=>(e): the sum e in the arithmetic of F, in some order",
+                .source = numerics,
+                .type = rules::format_type,
+                .shape = one_shape,
+                .freedom = adds_freely},
                Gather::accumulate),
-      make_row({.name = "within_sum", .symbol = "within", .doc = "within<F>(sum): a sum at precision F or better, in any order",
-                .source = numerics, .shape = one_shape, .freedom = always},
+      make_row({.name = "within_sum",
+                .symbol = "within",
+                .doc = "within<F>(sum): a sum at precision F or better, in any order",
+                .source = numerics,
+                .shape = one_shape,
+                .freedom = always},
                Gather::accumulate),
   };
   static const std::vector<const Op*> all = pointers(rows);

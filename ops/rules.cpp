@@ -10,8 +10,8 @@ Type join_from(Types types, std::size_t first) {
   Type joined = types[first];
   for (std::size_t i = first + 1; i < types.size(); ++i) {
     if (joined.is_boolean() != types[i].is_boolean())
-      throw RuleBroken{"bool and " + to_string(joined.is_boolean() ? types[i] : joined) + " have no common type",
-                       static_cast<int>(i), to_string(types[i])};
+      throw RuleBroken{"bool and " + to_string(joined.is_boolean() ? types[i] : joined) + " have no common type", static_cast<int>(i),
+                       to_string(types[i])};
     joined = join(joined, types[i]);
   }
   return joined;
@@ -67,8 +67,8 @@ Shape broadcast_shape(Shapes shapes, const Attributes&) {
     Clash clash{};
     auto next = broadcast(all, shapes[i], &clash);
     if (!next)
-      throw RuleBroken{"shapes " + to_string(all) + " and " + to_string(shapes[i]) + " do not broadcast: " +
-                           clash.left.to_string() + " and " + clash.right.to_string() + " differ",
+      throw RuleBroken{"shapes " + to_string(all) + " and " + to_string(shapes[i]) + " do not broadcast: " + clash.left.to_string() +
+                           " and " + clash.right.to_string() + " differ",
                        static_cast<int>(i), to_string(shapes[i])};
     all = std::move(*next);
   }

@@ -5,13 +5,11 @@
 namespace erx::families {
 
 std::span<const Op* const> source() {
-  static const Op input = make_row({.name = "input", .doc = "an input of the spec: attributes.text is its name", .source = "erx", .operands = 0},
-                                   Gather::source);
-  static const Op literal = make_row({.name = "literal",
-                                      .doc = "exactly the number as written: 0.3 is 3/10; also nan, inf",
-                                      .source = "erx",
-                                      .operands = 0},
-                                     Gather::source);
+  static const Op input = make_row(
+      {.name = "input", .doc = "an input of the spec: attributes.text is its name", .source = "erx", .operands = 0}, Gather::source);
+  static const Op literal =
+      make_row({.name = "literal", .doc = "exactly the number as written: 0.3 is 3/10; also nan, inf", .source = "erx", .operands = 0},
+               Gather::source);
   static const Op* const rows[] = {&input, &literal};
   return rows;
 }

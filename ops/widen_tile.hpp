@@ -26,7 +26,8 @@ bool widen_tile(const Tile& x, const Tile& out, std::size_t n, const Attributes&
       continue;
     }
     // a power of two: the product is exact
-    const double ulp = function ? std::bit_cast<double>(std::bit_cast<std::uint64_t>(std::fmax(largest, nu)) & 0x7ff0000000000000u) * ulp_scale : 0;
+    const double ulp =
+        function ? std::bit_cast<double>(std::bit_cast<std::uint64_t>(std::fmax(largest, nu)) & 0x7ff0000000000000u) * ulp_scale : 0;
     const auto radius = [&](const F64& end) -> F64 {
       if (function) return {ulp, ulp};
       const F64 m = abs_of(end);

@@ -78,8 +78,10 @@ template <class F>
 void both_sides(mpfr_ptr d, mpfr_ptr u, F f) {
   const int inexact = f(d, MPFR_RNDD);
   mpfr_set(u, d, MPFR_RNDU);  // same precision
-  if (inexact && mpfr_number_p(static_cast<mpfr_in>(d))) mpfr_nextabove(u);
-  else if (inexact) f(u, MPFR_RNDU);
+  if (inexact && mpfr_number_p(static_cast<mpfr_in>(d)))
+    mpfr_nextabove(u);
+  else if (inexact)
+    f(u, MPFR_RNDU);
 }
 
 /// A monotone function applied to both ends.

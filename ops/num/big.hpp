@@ -55,7 +55,7 @@ Big cos_of(const Big&);
 Big tanh_of(const Big&);
 Big erf_of(const Big&);
 Big sigmoid_of(const Big&);
-Big pow_of(const Big&, long n);  // n < 0: the base cannot be 0
+Big pow_of(const Big&, long n);      // n < 0: the base cannot be 0
 Big pow_of(const Big&, const Big&);  // x > 0
 
 /// floor(x / pi + shift), shift 0 or 1/2: which monotone piece of cos or sin the double x lies in.

@@ -127,7 +127,7 @@ struct Split {
 ERX_INLINE Split split(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const std::uint64_t shifted = bits - std::bit_cast<std::uint64_t>(0.70710678118654752);  // exponents change at sqrt(1/2)
-  const auto e = static_cast<std::uint64_t>(shifted + (std::uint64_t{1024} << 52)) >> 52;    // biased, without a signed shift
+  const auto e = static_cast<std::uint64_t>(shifted + (std::uint64_t{1024} << 52)) >> 52;  // biased, without a signed shift
   const double m = std::bit_cast<double>(bits - ((e - 1024) << 52));
   return {m, std::bit_cast<double>(e | 0x4330000000000000u) - (0x1p52 + 1024)};
 }

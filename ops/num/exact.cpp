@@ -44,8 +44,10 @@ Exact known(const Exact& a, const Exact& b, Formula formula) {
 
 mpq_class power_of_two(long e) {
   mpq_class x(1);
-  if (e >= 0) mpq_mul_2exp(x.get_mpq_t(), x.get_mpq_t(), static_cast<mp_bitcnt_t>(e));
-  else mpq_div_2exp(x.get_mpq_t(), x.get_mpq_t(), static_cast<mp_bitcnt_t>(-e));
+  if (e >= 0)
+    mpq_mul_2exp(x.get_mpq_t(), x.get_mpq_t(), static_cast<mp_bitcnt_t>(e));
+  else
+    mpq_div_2exp(x.get_mpq_t(), x.get_mpq_t(), static_cast<mp_bitcnt_t>(-e));
   return x;
 }
 
@@ -75,8 +77,10 @@ Chopped chopped(const mpq_class& x) {
   if (sgn(x) == 0) return c;
   mpz_class num = abs(x.get_num()), den = x.get_den(), quotient, rest;
   long shift = 65 - static_cast<long>(mpz_sizeinbase(num.get_mpz_t(), 2)) + static_cast<long>(mpz_sizeinbase(den.get_mpz_t(), 2));
-  if (shift >= 0) num <<= static_cast<unsigned long>(shift);
-  else den <<= static_cast<unsigned long>(-shift);
+  if (shift >= 0)
+    num <<= static_cast<unsigned long>(shift);
+  else
+    den <<= static_cast<unsigned long>(-shift);
   mpz_tdiv_qr(quotient.get_mpz_t(), rest.get_mpz_t(), num.get_mpz_t(), den.get_mpz_t());
   c.sticky = sgn(rest) != 0;
   const auto bits = static_cast<long>(mpz_sizeinbase(quotient.get_mpz_t(), 2));  // 65 or 66

@@ -14,10 +14,10 @@ class Exact {
  public:
   struct Value;
 
-  Exact();  // 0
-  static Exact exact(double, Context = {});  // an infinite or NaN argument is unknown
+  Exact();                                                 // 0
+  static Exact exact(double, Context = {});                // an infinite or NaN argument is unknown
   static Exact between(double d, double u, Context = {});  // unknown unless d == u
-  static Exact literal(std::string_view, Context = {});  // unknown past 2^(+-100000)
+  static Exact literal(std::string_view, Context = {});    // unknown past 2^(+-100000)
   static Exact unknown();
   /// +- magnitude * 2^exponent, the magnitude in 64-bit limbs, lowest first.
   static Exact scaled(const std::uint64_t* limbs, std::size_t count, bool negative, long exponent);

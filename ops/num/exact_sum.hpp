@@ -39,9 +39,9 @@ class ExactSum {
 
   // The sum so far; more may be added afterwards.
   int sign() const;
-  Chopped chopped() const;          // its first 64 bits
-  F64 f64() const;                  // the doubles around it
-  Big big(Context = {}) const;      // exactly, with as many bits as that takes
+  Chopped chopped() const;      // its first 64 bits
+  F64 f64() const;              // the doubles around it
+  Big big(Context = {}) const;  // exactly, with as many bits as that takes
   Exact exact() const;
 
  private:
@@ -50,8 +50,8 @@ class ExactSum {
 
   struct Bits {
     std::uint64_t significand;
-    int exponent;            // of the field, at least 1
-    std::uint64_t sign;      // 0 or all ones
+    int exponent;        // of the field, at least 1
+    std::uint64_t sign;  // 0 or all ones
   };
   static Bits open(double x) {
     const auto bits = std::bit_cast<std::uint64_t>(x);

@@ -29,7 +29,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 
 inline double next_above(double x) {
-  if (!(x < infinity)) return x;  // inf and NaN stay
+  if (!(x < infinity)) return x;                           // inf and NaN stay
   const auto bits = std::bit_cast<std::int64_t>(x + 0.0);  // -0 becomes +0
   return std::bit_cast<double>(bits + (bits >= 0 ? 1 : -1));
 }
@@ -48,9 +48,7 @@ int root_residual_sign(double a, double s);
 
 // Bounds of one operation. `sign` < 0: the exact value is below the computed one. A computed infinity is an overflow unless an
 // operand was unbounded; NaN (0 times unbounded is 0; else unknown) gives no bound.
-inline double bounded_below(double x, double residual) {
-  return residual >= 0 ? x : next_below(x);
-}
+inline double bounded_below(double x, double residual) { return residual >= 0 ? x : next_below(x); }
 inline double bounded_above(double x, double residual) { return residual <= 0 ? x : next_above(x); }
 
 inline F64 unusual(double x, bool unbounded_operand) {
@@ -63,7 +61,8 @@ inline bool is_finite(double x) { return std::fabs(x) <= largest; }
 
 inline F64 sum(double a, double b) {
   const double s = a + b;
-  if (!is_finite(s)) [[unlikely]] return unusual(s, !is_finite(a) || !is_finite(b));
+  if (!is_finite(s)) [[unlikely]]
+    return unusual(s, !is_finite(a) || !is_finite(b));
   const double r = sum_residual(a, b, s);
   return {bounded_below(s, r), bounded_above(s, r)};
 }
@@ -74,7 +73,8 @@ constexpr double safe_product = 0x1p-960;
 inline F64 product(double a, double b) {
   const double p = a * b;
   if (std::fabs(p) >= safe_product) [[likely]] {
-    if (!is_finite(p)) [[unlikely]] return unusual(p, !is_finite(a) || !is_finite(b));
+    if (!is_finite(p)) [[unlikely]]
+      return unusual(p, !is_finite(a) || !is_finite(b));
     const double r = std::fma(a, b, -p);
     return {bounded_below(p, r), bounded_above(p, r)};
   }
@@ -87,7 +87,8 @@ inline F64 product(double a, double b) {
 inline F64 quotient(double a, double b) {
   const double q = a / b;
   if (std::fabs(q) >= 0x1p-1000 && std::fabs(a) >= safe_product && std::fabs(a) <= largest && std::fabs(b) <= largest) [[likely]] {
-    if (!is_finite(q)) [[unlikely]] return unusual(q, false);
+    if (!is_finite(q)) [[unlikely]]
+      return unusual(q, false);
     const double r = std::fma(-q, b, a);
     const double sign = b < 0 ? -r : r;
     return {bounded_below(q, sign), bounded_above(q, sign)};
@@ -177,7 +178,7 @@ F64 cos_of(const F64&);
 F64 tanh_of(const F64&);
 F64 erf_of(const F64&);
 F64 sigmoid_of(const F64&);
-F64 pow_of(const F64&, long n);  // n < 0: the base cannot be 0
+F64 pow_of(const F64&, long n);      // n < 0: the base cannot be 0
 F64 pow_of(const F64&, const F64&);  // x > 0
 
 inline Comparison compare(const F64& a, const F64& b) {

@@ -18,7 +18,7 @@ enum Flag : std::uint8_t {
   has_ninf = 4,
   has_pzero = 8,
   has_nzero = 16,
-  no_reals = 32,  // the finite part is empty
+  no_reals = 32,   // the finite part is empty
   undecided = 64,  // an enclosure was too wide to tell: a finer tier may drop a flag
 };
 constexpr std::uint8_t any_zero = has_pzero | has_nzero;

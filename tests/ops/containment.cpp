@@ -141,13 +141,15 @@ Set<F64> random_set(Doubles& random, bool boolean) {
     if (kind == 2) return Set<F64>::between({0, 0}, {1, 1}, has_pzero);
     return Set<F64>::point({0, 1}, has_pzero | undecided);
   }
-  const auto number = [&] { return random.bits() % 3 ? double(int(random.bits() % 9) - 4) / 2 : random.bits() % 2 ? random.moderate() : random(); };
+  const auto number = [&] {
+    return random.bits() % 3 ? double(int(random.bits() % 9) - 4) / 2 : random.bits() % 2 ? random.moderate() : random();
+  };
   double a = number(), b = number();
   if (a > b) std::swap(a, b);
   s.lo = {a, a};
   s.hi = {b, b};
   s.is_point = false;
-  if (random.bits() % 4 == 0) s.lo = {std::min(a, a - std::fabs(number())), a}; // an open end
+  if (random.bits() % 4 == 0) s.lo = {std::min(a, a - std::fabs(number())), a};  // an open end
   if (random.bits() % 4 == 0) s.hi = {b, std::max(b, b + std::fabs(number()))};
   if (random.bits() % 3 == 0) {
     s.is_point = true;

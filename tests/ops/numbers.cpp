@@ -20,8 +20,10 @@ std::string digits(Doubles& random, int n) {
 
 mpq_class two_to(long e) {
   mpq_class x(1);
-  if (e >= 0) mpq_mul_2exp(x.get_mpq_t(), x.get_mpq_t(), static_cast<mp_bitcnt_t>(e));
-  else mpq_div_2exp(x.get_mpq_t(), x.get_mpq_t(), static_cast<mp_bitcnt_t>(-e));
+  if (e >= 0)
+    mpq_mul_2exp(x.get_mpq_t(), x.get_mpq_t(), static_cast<mp_bitcnt_t>(e));
+  else
+    mpq_div_2exp(x.get_mpq_t(), x.get_mpq_t(), static_cast<mp_bitcnt_t>(-e));
   return x;
 }
 
@@ -97,7 +99,8 @@ TEST_CASE("first 64 bits: of rationals and of long binary numbers") {
   for (int round = 0; round < 3000; ++round) {
     const int limbs = 1 + static_cast<int>(random.bits() % 5);
     std::vector<std::uint64_t> magnitude;
-    for (int i = 0; i < limbs; ++i) magnitude.push_back(random.bits() % 3 ? random.bits() : random.bits() % 2 ? 0 : ~std::uint64_t{0} << random.bits() % 64);
+    for (int i = 0; i < limbs; ++i)
+      magnitude.push_back(random.bits() % 3 ? random.bits() : random.bits() % 2 ? 0 : ~std::uint64_t{0} << random.bits() % 64);
     if (magnitude.back() == 0) magnitude.back() = 1;
     const long e = static_cast<long>(random.bits() % 4000) - 2500;
     const bool negative = random.bits() % 2;

@@ -30,7 +30,8 @@ double floor_divide(double a, double b, double* rest) {
   double div = (a - mod) / b;
   if (mod != 0) {
     if ((b < 0) != (mod < 0)) mod += b, div -= 1;
-  } else mod = std::copysign(0.0, b);
+  } else
+    mod = std::copysign(0.0, b);
   *rest = mod;
   if (div == 0) return std::copysign(0.0, a / b);
   double floored = std::floor(div);
@@ -57,21 +58,26 @@ const std::map<std::string_view, Oracle>& oracles() {
     t["sub"] = {2, [](const double* x) { return x[0] - x[1]; }, {}, [](const Q* x) -> Value { return Q(x[0] - x[1]); }};
     t["mul"] = {2, [](const double* x) { return x[0] * x[1]; }, {}, [](const Q* x) -> Value { return Q(x[0] * x[1]); }};
     t["prod"] = t["mul"];
-    t["div"] = {2, [](const double* x) { return x[0] / x[1]; }, {}, [](const Q* x) -> Value {
-                  return x[1] == 0 ? Value() : Q(x[0] / x[1]);
-                }};
-    t["fma"] = {3, [](const double* x) { return std::fma(x[0], x[1], x[2]); }, {}, [](const Q* x) -> Value { return Q(x[0] * x[1] + x[2]); }};
+    t["div"] = {
+        2, [](const double* x) { return x[0] / x[1]; }, {}, [](const Q* x) -> Value { return x[1] == 0 ? Value() : Q(x[0] / x[1]); }};
+    t["fma"] = {
+        3, [](const double* x) { return std::fma(x[0], x[1], x[2]); }, {}, [](const Q* x) -> Value { return Q(x[0] * x[1] + x[2]); }};
     t["neg"] = {1, [](const double* x) { return -x[0]; }, exact, [](const Q* x) -> Value { return Q(-x[0]); }};
     t["abs"] = {1, [](const double* x) { return std::fabs(x[0]); }, exact, [](const Q* x) -> Value { return Q(abs(x[0])); }};
-    t["sign"] = {1, [](const double* x) { return x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0]; }, exact,
-                 [](const Q* x) -> Value { return Q(sgn(x[0])); }, nullptr, 0, true};
-    t["minimum"] = {2, [](const double* x) { return minimum(x[0], x[1]); }, exact, [](const Q* x) -> Value { return x[0] < x[1] ? x[0] : x[1]; }};
-    t["maximum"] = {2, [](const double* x) { return maximum(x[0], x[1]); }, exact, [](const Q* x) -> Value { return x[0] > x[1] ? x[0] : x[1]; }};
+    t["sign"] = {1,       [](const double* x) { return x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0]; },
+                 exact,   [](const Q* x) -> Value { return Q(sgn(x[0])); },
+                 nullptr, 0,
+                 true};
+    t["minimum"] = {2, [](const double* x) { return minimum(x[0], x[1]); }, exact,
+                    [](const Q* x) -> Value { return x[0] < x[1] ? x[0] : x[1]; }};
+    t["maximum"] = {2, [](const double* x) { return maximum(x[0], x[1]); }, exact,
+                    [](const Q* x) -> Value { return x[0] > x[1] ? x[0] : x[1]; }};
     t["min"] = t["minimum"];
     t["max"] = t["maximum"];
     t["fmin"] = {2, [](const double* x) { return std::fmin(x[0], x[1]); }, exact, t["min"].rational, nullptr, 0, true};
     t["fmax"] = {2, [](const double* x) { return std::fmax(x[0], x[1]); }, exact, t["max"].rational, nullptr, 0, true};
-    t["clamp"] = {3, [](const double* x) { return minimum(maximum(x[0], x[1]), x[2]); }, exact, [](const Q* x) -> Value {
+    t["clamp"] = {3, [](const double* x) { return minimum(maximum(x[0], x[1]), x[2]); }, exact,
+                  [](const Q* x) -> Value {
                     const Q up = x[0] > x[1] ? x[0] : x[1];
                     return up < x[2] ? up : x[2];
                   }};
@@ -81,27 +87,49 @@ const std::map<std::string_view, Oracle>& oracles() {
     t["ge"] = {2, [](const double* x) { return double(x[0] >= x[1]); }, truth, [](const Q* x) -> Value { return Q(x[0] >= x[1]); }};
     t["eq"] = {2, [](const double* x) { return double(x[0] == x[1]); }, truth, [](const Q* x) -> Value { return Q(x[0] == x[1]); }};
     t["ne"] = {2, [](const double* x) { return double(x[0] != x[1]); }, truth, [](const Q* x) -> Value { return Q(x[0] != x[1]); }};
-    t["and"] = {2, [](const double* x) { return double(x[0] != 0 && x[1] != 0); }, truth, [](const Q* x) -> Value { return Q(x[0] * x[1]); }, nullptr, 3};
-    t["or"] = {2, [](const double* x) { return double(x[0] != 0 || x[1] != 0); }, truth, [](const Q* x) -> Value { return Q(x[0] + x[1] > 0); }, nullptr, 3};
+    t["and"] = {2,       [](const double* x) { return double(x[0] != 0 && x[1] != 0); },
+                truth,   [](const Q* x) -> Value { return Q(x[0] * x[1]); },
+                nullptr, 3};
+    t["or"] = {2,       [](const double* x) { return double(x[0] != 0 || x[1] != 0); },
+               truth,   [](const Q* x) -> Value { return Q(x[0] + x[1] > 0); },
+               nullptr, 3};
     t["all"] = t["and"];
     t["any"] = t["or"];
     t["not"] = {1, [](const double* x) { return double(x[0] == 0); }, truth, [](const Q* x) -> Value { return Q(1 - x[0]); }, nullptr, 1};
-    t["where"] = {3, [](const double* x) { return x[0] != 0 ? x[1] : x[2]; }, exact, [](const Q* x) -> Value { return x[0] != 0 ? x[1] : x[2]; }, nullptr, 1};
+    t["where"] = {3,       [](const double* x) { return x[0] != 0 ? x[1] : x[2]; },
+                  exact,   [](const Q* x) -> Value { return x[0] != 0 ? x[1] : x[2]; },
+                  nullptr, 1};
     t["floor"] = {1, [](const double* x) { return std::floor(x[0]); }, exact, [](const Q* x) -> Value { return Q(floor_of(x[0])); }};
     t["ceil"] = {1, [](const double* x) { return std::ceil(x[0]); }, exact, [](const Q* x) -> Value { return Q(-floor_of(-x[0])); }};
     t["trunc"] = {1, [](const double* x) { return std::trunc(x[0]); }, exact,
                   [](const Q* x) -> Value { return Q(x[0] < 0 ? mpz_class(-floor_of(-x[0])) : floor_of(x[0])); }};
-    t["rint"] = {1, [](const double* x) { return std::nearbyint(x[0]); }, exact, [](const Q* x) -> Value {
+    t["rint"] = {1, [](const double* x) { return std::nearbyint(x[0]); }, exact,
+                 [](const Q* x) -> Value {
                    const mpz_class n = floor_of(x[0]);
                    const Q rest = x[0] - n, half(1, 2);
                    return Q(rest < half || (rest == half && mpz_even_p(n.get_mpz_t())) ? n : mpz_class(n + 1));
                  }};
-    t["floordiv"] = {2, [](const double* x) { double r; return floor_divide(x[0], x[1], &r); }, close, [](const Q* x) -> Value {
-                       return x[1] == 0 ? Value() : Q(floor_of(Q(x[0] / x[1])));
-                     }, nullptr, 0, true};
-    t["mod"] = {2, [](const double* x) { double r; floor_divide(x[0], x[1], &r); return r; }, close, [](const Q* x) -> Value {
-                  return x[1] == 0 ? Value() : Q(x[0] - x[1] * floor_of(Q(x[0] / x[1])));
-                }, nullptr, 0, true};
+    t["floordiv"] = {2,
+                     [](const double* x) {
+                       double r;
+                       return floor_divide(x[0], x[1], &r);
+                     },
+                     close,
+                     [](const Q* x) -> Value { return x[1] == 0 ? Value() : Q(floor_of(Q(x[0] / x[1]))); },
+                     nullptr,
+                     0,
+                     true};
+    t["mod"] = {2,
+                [](const double* x) {
+                  double r;
+                  floor_divide(x[0], x[1], &r);
+                  return r;
+                },
+                close,
+                [](const Q* x) -> Value { return x[1] == 0 ? Value() : Q(x[0] - x[1] * floor_of(Q(x[0] / x[1]))); },
+                nullptr,
+                0,
+                true};
     t["sqrt"] = {1, [](const double* x) { return std::sqrt(x[0]); }, {}, nullptr, mpfr_sqrt};
     t["rsqrt"] = {1, [](const double* x) { return x[0] == 0 ? 1 / x[0] : 1 / std::sqrt(x[0]); }, close, nullptr, mpfr_rec_sqrt};
     t["exp"] = {1, [](const double* x) { return std::exp(x[0]); }, close, nullptr, mpfr_exp};

@@ -19,8 +19,10 @@ struct Found {
   double low = inf, high = -inf;
   std::uint8_t flags = 0;
   void add(double v) {
-    if (std::isnan(v)) flags |= has_nan;
-    else if (std::isinf(v)) flags |= v > 0 ? has_pinf : has_ninf;
+    if (std::isnan(v))
+      flags |= has_nan;
+    else if (std::isinf(v))
+      flags |= v > 0 ? has_pinf : has_ninf;
     else {
       low = std::min(low, v);
       high = std::max(high, v);
@@ -40,11 +42,15 @@ std::vector<double> grid(const Format& f) {
   double previous = -2 * max - 1;
   for (double v : values) {
     const double middle = previous + (v - previous) / 2;
-    for (double p : {previous + (v - previous) / 4, std::nextafter(middle, -inf), middle, std::nextafter(middle, inf), v, std::nextafter(v, inf)}) points.insert(p);
+    for (double p :
+         {previous + (v - previous) / 4, std::nextafter(middle, -inf), middle, std::nextafter(middle, inf), v, std::nextafter(v, inf)})
+      points.insert(p);
     previous = v;
   }
   const double last = max - next_down(f, max);
-  for (double p : {max + last / 4, max + last / 2, std::nextafter(max + last / 2, inf), max + last, 2 * max, 100 * max, -100 * max, -0x1p-1070, 0x1p-1070}) points.insert(p);
+  for (double p : {max + last / 4, max + last / 2, std::nextafter(max + last / 2, inf), max + last, 2 * max, 100 * max, -100 * max,
+                   -0x1p-1070, 0x1p-1070})
+    points.insert(p);
   return {points.begin(), points.end()};
 }
 
@@ -99,7 +105,8 @@ bool is_sharp(const Set<R>& s, const Found& found) {
   return !s.has_reals() || (lower(s.lo) == found.low && upper(s.hi) == found.high);
 }
 
-const char* small_formats[] = {"f8e4m3fn", "f8e5m2", "f8e4m3", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0fnu", "f8e3m4", "f6e2m3fn", "f4e2m1fn", "f6e3m2fn"};
+const char* small_formats[] = {"f8e4m3fn",  "f8e5m2", "f8e4m3",   "f8e4m3fnuz", "f8e5m2fnuz",
+                               "f8e8m0fnu", "f8e3m4", "f6e2m3fn", "f4e2m1fn",   "f6e3m2fn"};
 
 }  // namespace
 
@@ -270,7 +277,8 @@ TEST_CASE("within: a function within two units of the last place, a power of two
       if (std::fabs(x) > f.max_finite() / 2) continue;
       const std::vector<Set<F64>> operand = {point_of(x)};
       const Set<F64> s = op("within").map.f64(operand, a, {});
-      const double ulp = std::fmax(std::ldexp(1.0, (x == 0 ? f.emin() : std::max(std::ilogb(x), f.emin())) - f.fraction_bits), f.min_positive());
+      const double ulp =
+          std::fmax(std::ldexp(1.0, (x == 0 ? f.emin() : std::max(std::ilogb(x), f.emin())) - f.fraction_bits), f.min_positive());
       CAPTURE(name);
       CAPTURE(hex(x));
       CAPTURE(show(s));

@@ -14,7 +14,9 @@ Type f(const char* name) { return Type::of(*find_format(name)); }
 
 struct Small {
   Graph g;
-  NodeId input(Type type, Shape shape, bool parameter = false) { return build_input(g, "x" + std::to_string(g.size()), std::move(type), std::move(shape), parameter); }
+  NodeId input(Type type, Shape shape, bool parameter = false) {
+    return build_input(g, "x" + std::to_string(g.size()), std::move(type), std::move(shape), parameter);
+  }
   NodeId literal(std::string text) {
     Attributes a;
     a.text = std::move(text);
@@ -117,7 +119,8 @@ TEST_CASE("types: exact results are real, choices keep a format, literals join")
 
 TEST_CASE("shapes: messages name both dimensions") {
   Small s;
-  const NodeId a = s.input(Type::real(), {M, K}), b = s.input(Type::real(), {K, N}), v = s.input(Type::real(), {K}), x = s.input(Type::real(), {});
+  const NodeId a = s.input(Type::real(), {M, K}), b = s.input(Type::real(), {K, N}), v = s.input(Type::real(), {K}),
+               x = s.input(Type::real(), {});
   const NodeId batch = s.input(Type::real(), {Dim(7), Dim(1), K, N}), other = s.input(Type::real(), {Dim(5), M, K});
   CHECK(to_string(s.call("matmul", {a, b}).shape) == "[M, N]");
   CHECK(to_string(s.call("matmul", {a, v}).shape) == "[M]");

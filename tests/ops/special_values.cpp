@@ -12,7 +12,8 @@ using namespace erx::test;
 
 namespace {
 
-const std::vector<double> specials = {nan_value, inf, -inf, 0.0, -0.0, 1, -1, 2, -3, 0.5, 0x1p-1074, -0x1p-1074, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023};
+const std::vector<double> specials = {
+    nan_value, inf, -inf, 0.0, -0.0, 1, -1, 2, -3, 0.5, 0x1p-1074, -0x1p-1074, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023};
 
 /// The set is exactly {x}.
 bool is_only(const Set<Exact>& s, double x, bool any_zero_sign) {
@@ -126,8 +127,9 @@ TEST_CASE("special values: where reads only the branch taken") {
 
 namespace {
 
-const std::vector<std::pair<std::string, double>> shown = {{"NaN", nan_value}, {"inf", inf}, {"-inf", -inf}, {"+0", 0.0}, {"-0", -0.0},
-                                                           {"1", 1}, {"-1", -1}, {"min", 0x1p-1074}, {"max", 0x1.fffffffffffffp1023}};
+const std::vector<std::pair<std::string, double>> shown = {{"NaN", nan_value}, {"inf", inf},       {"-inf", -inf},
+                                                           {"+0", 0.0},        {"-0", -0.0},       {"1", 1},
+                                                           {"-1", -1},         {"min", 0x1p-1074}, {"max", 0x1.fffffffffffffp1023}};
 
 std::string name_of(const Set<Big>& s) {
   std::string text;
@@ -137,10 +139,14 @@ std::string name_of(const Set<Big>& s) {
   if (s.may_be(has_pinf)) add("inf");
   if (!s.has_reals()) return text;
   const double x = lower(s.lo);
-  if (!is_exact(s.lo)) add("~");
-  else if (x == 0) add((s.flags & any_zero) == any_zero ? "0" : s.may_be(has_nzero) ? "-0" : "+0");
-  else if (std::fabs(x) == 0x1p-1074) add(x < 0 ? "-min" : "min");
-  else if (std::fabs(x) == 0x1.fffffffffffffp1023) add(x < 0 ? "-max" : "max");
+  if (!is_exact(s.lo))
+    add("~");
+  else if (x == 0)
+    add((s.flags & any_zero) == any_zero ? "0" : s.may_be(has_nzero) ? "-0" : "+0");
+  else if (std::fabs(x) == 0x1p-1074)
+    add(x < 0 ? "-min" : "min");
+  else if (std::fabs(x) == 0x1.fffffffffffffp1023)
+    add(x < 0 ? "-max" : "max");
   else {
     char number[32];
     std::snprintf(number, sizeof number, "%.4g", x);
@@ -164,15 +170,19 @@ std::string table() {
     text += "\n";
     for (const auto& [first, x] : shown) {
       const bool unary = found->second.operands == 1;
-      if (!unary) text += cell(first);
-      else if (first == "NaN") text += cell("");
+      if (!unary)
+        text += cell(first);
+      else if (first == "NaN")
+        text += cell("");
       for (const auto& [second, y] : shown) {
         if (unary && second != "NaN") break;
         std::vector<Set<Big>> operands = {point_as<Big>(x, c)};
         if (!unary) operands.push_back(point_as<Big>(y, c));
         const Set<Big> exact = row->map.big(operands, {}, c);
-        if (found->second.judged == Oracle::truth) text += cell(lower(exact.lo) != 0 ? "true" : "false");
-        else text += cell(name_of(round_set(exact, f64, {}, c)));
+        if (found->second.judged == Oracle::truth)
+          text += cell(lower(exact.lo) != 0 ? "true" : "false");
+        else
+          text += cell(name_of(round_set(exact, f64, {}, c)));
       }
       if (!unary) text += "\n";
     }

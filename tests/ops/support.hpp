@@ -40,7 +40,8 @@ class Doubles {
       case 2: return sign * std::ldexp(static_cast<double>(random_() >> 11), -53);
       case 3: return sign * std::bit_cast<double>(random_() & 0x000fffffffffffffu);  // subnormal
       case 4: {
-        const double edges[] = {0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, 0x1p1023, 0x1p-1073, 1, 0x1.0000000000001p0, 0x1.fffffffffffffp-1};
+        const double edges[] = {0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, 0x1p1023,
+                                0x1p-1073, 1,         0x1.0000000000001p0,    0x1.fffffffffffffp-1};
         return sign * edges[random_() % 8];
       }
       case 5: return sign * std::ldexp(1.0, static_cast<int>(random_() % 2098) - 1074);
@@ -51,7 +52,9 @@ class Doubles {
     }
   }
   /// Of moderate size, for functions.
-  double moderate() { return std::ldexp(static_cast<double>(static_cast<std::int64_t>(random_()) >> 11), static_cast<int>(random_() % 24) - 66); }
+  double moderate() {
+    return std::ldexp(static_cast<double>(static_cast<std::int64_t>(random_()) >> 11), static_cast<int>(random_() % 24) - 66);
+  }
   std::uint64_t bits() { return random_(); }
 
  private:
@@ -77,7 +80,8 @@ std::string show(const Set<R>& s) {
   if (s.has_reals())
     out << (s.is_point ? "point [" : "set [") << hex(lower(s.lo)) << ", " << hex(upper(s.lo)) << "] .. [" << hex(lower(s.hi)) << ", "
         << hex(upper(s.hi)) << "]";
-  else out << "no reals";
+  else
+    out << "no reals";
   const char* names[] = {"nan", "inf", "-inf", "+0", "-0", "", "undecided"};
   for (int k = 0; k < 7; ++k)
     if (k != 5 && (s.flags >> k & 1)) out << " " << names[k];
@@ -86,9 +90,12 @@ std::string show(const Set<R>& s) {
 
 template <class R>
 MapFormula<R> formula(const Op& op) {
-  if constexpr (std::is_same_v<R, F64>) return op.map.f64;
-  else if constexpr (std::is_same_v<R, Big>) return op.map.big;
-  else return op.map.exact;
+  if constexpr (std::is_same_v<R, F64>)
+    return op.map.f64;
+  else if constexpr (std::is_same_v<R, Big>)
+    return op.map.big;
+  else
+    return op.map.exact;
 }
 
 /// Every value that `part` may be is possible in `whole`: specials, signs of zeros, and reals as far as both enclosures tell.
