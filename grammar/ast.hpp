@@ -79,7 +79,7 @@ struct Syntax {
 
 struct Ast {
   std::shared_ptr<const Source> source;
-  std::vector<Syntax> items;  // one of form `block` for a bare expression
+  std::vector<Syntax> items;                        // one of form `block` for a bare expression
   std::vector<std::shared_ptr<const Ast>> imports;  // of the import items, in their order; empty where a file could not be read
 
   Span span(const Syntax& s) const { return {source, s.begin, s.end}; }

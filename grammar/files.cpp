@@ -64,7 +64,8 @@ class Files {
 
 void check_source(const Source& source) {
   if (source.text.size() > max_bytes) {
-    throw Error("`" + source.name + "` has " + std::to_string(source.text.size()) + " bytes; a spec has at most " + std::to_string(max_bytes));
+    throw Error("`" + source.name + "` has " + std::to_string(source.text.size()) + " bytes; a spec has at most " +
+                std::to_string(max_bytes));
   }
   const auto zero = source.text.find('\0');
   if (zero == source.text.npos) return;

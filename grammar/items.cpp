@@ -19,15 +19,15 @@ std::unique_ptr<const Items> collect_items(const Ast& ast, std::vector<Diagnosti
     if (fresh) {
       table.emplace(name, item);
     } else if (before->second.syntax != item.syntax) {
-      errors.push_back(Diagnostic{at, "`" + name + "` is defined twice", ""}.note(word_of(*before->second.home->ast, *before->second.syntax),
-                                                                                 "first defined here"));
+      errors.push_back(Diagnostic{at, "`" + name + "` is defined twice", ""}.note(
+          word_of(*before->second.home->ast, *before->second.syntax), "first defined here"));
     }
   };
   std::size_t next_import = 0;
   for (const Syntax& item : ast.items) {
     if (item.is(Form::import_item) && next_import < ast.imports.size()) {
       const auto& file = ast.imports[next_import++];
-      if (!file) continue;  // could not be read, which has been reported
+      if (!file) continue;           // could not be read, which has been reported
       std::vector<Diagnostic> told;  // by the imported file itself
       items->imported.push_back(collect_items(*file, told));
       for (const auto& [name, f] : items->imported.back()->functions) add(items->functions, name, f, ast.span(item));

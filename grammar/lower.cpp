@@ -47,6 +47,7 @@ std::string Lowering::unique(const std::string& name) {
 }
 
 Value Lowering::expression(const Syntax& s, const Manner& mode) {
+  if (is_too_long(s)) return Value::unknown(span(s));
   switch (s.form) {
     case Form::number: return number(s);
     case Form::name: return name(s, mode);
@@ -70,6 +71,14 @@ Value Lowering::expression(const Syntax& s, const Manner& mode) {
     case Form::masked: error({span(s), "only a reduction takes a mask", "write where(m, x, y)"}); return Value::unknown(span(s));
     default: return Value::unknown(span(s));  // has been reported
   }
+}
+
+/// Longer chains than anybody writes would nest too deeply in what comes after.
+bool Lowering::is_too_long(const Syntax& s) {
+  const std::size_t most = s.is(Form::chain) ? 20000 : s.is(Form::postfix) ? 500 : s.size();
+  if (s.size() <= most) return false;
+  error({span(s), s.is(Form::chain) ? "a chain of more than 20000 terms" : "more than 500 indices in a row", ""});
+  return true;
 }
 
 Value Lowering::literal(std::string text, Span at) {

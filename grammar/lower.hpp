@@ -42,6 +42,7 @@ class Lowering {
  private:
   // lower.cpp: expressions
   Value expression(const Syntax&, const Manner&);
+  bool is_too_long(const Syntax&);
   Value number(const Syntax&);
   Value name(const Syntax&, const Manner&);
   Value chain(const Syntax&, const Manner&);

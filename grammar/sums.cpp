@@ -28,14 +28,15 @@ Syntax without_last(const Syntax& chain) {
 }  // namespace
 
 bool Lowering::is_sum(const Syntax& s) const {
-  const SumRole role = s.is(Form::chain)                                     ? role_of_step(s)
+  const SumRole role = s.is(Form::chain)                                      ? role_of_step(s)
                        : s.is(Form::call) && !items_->functions.count(s.text) ? role_of_call(s)
-                                                                             : SumRole::none;
+                                                                              : SumRole::none;
   return role == SumRole::plus || role == SumRole::minus || role == SumRole::reduction || role == SumRole::contraction;
 }
 
 Value Lowering::sum(const Syntax& s, const Manner& mode) {
   Value v = Value::unknown(span(s));
+  if (is_too_long(s)) return v;
   if (s.is(Form::chain)) {
     const SumRole role = role_of_step(s);
     if (role == SumRole::plus || role == SumRole::minus) {

@@ -112,6 +112,20 @@ class Printer {
       const std::size_t each = stored[id] || !names_[id].empty() ? 1 : std::min<std::size_t>(times[id], 1000);
       for (NodeId o : n.operands) times[o] += each;
     }
+    // What nests deeply gets a name on the way; the parts of one chain do not nest.
+    std::vector<int> depth(graph_.size());
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      const Node& n = graph_[id];
+      for (std::size_t k = 0; k < n.operands.size(); ++k) {
+        const NodeId o = n.operands[k];
+        if (!names_[o].empty() || stored[o]) continue;
+        const Node& inner = is(graph_[o], "within") ? graph_[graph_[o].operands[0]] : graph_[o];
+        const bool chained = is(n, "within") || (k == 0 && is_operator(n) && is_operator(inner));
+        depth[id] = std::max(depth[id], depth[o] + (chained ? 0 : 1));
+      }
+      const bool may = names_[id].empty() && !is(n, "literal") && !is(n, "within") && !(open_[id] && is_sum_part(n));
+      if (may && depth[id] > 60 && uses_[id]) stored[id] = true;
+    }
     int count = 0;
     for (NodeId id = 0; id < graph_.size(); ++id) {
       if (!stored[id]) continue;

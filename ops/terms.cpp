@@ -21,23 +21,36 @@ class Opener {
  public:
   Opener(const Graph& graph, std::size_t out_rank) : graph_(graph), out_rank_(out_rank) {}
 
-  void open(NodeId id, const Axes& axes, bool negative, bool is_root) {
-    const Node& node = graph_[id];
-    const SumRole role = is_root || opens(node) ? row(node).sum_role : SumRole::none;
-    switch (role) {
-      case SumRole::plus:
-      case SumRole::minus:
-        open(node.operands[0], broadcast_axes(id, node.operands[0], axes), negative, false);
-        open(node.operands[1], broadcast_axes(id, node.operands[1], axes), negative != (role == SumRole::minus), false);
-        return;
-      case SumRole::product: {
-        const NodeId a = node.operands[0], b = node.operands[1];
-        emit(negative, node.attributes.scales, a, broadcast_axes(id, a, axes), b, broadcast_axes(id, b, axes));
-        return;
+  /// The left spine of a chain in a list of its own in place of recursion: it may be long.
+  void open(NodeId root, const Axes& root_axes, bool root_negative, bool is_root) {
+    struct Part {
+      NodeId id;
+      Axes axes;
+      bool negative, is_root;
+    };
+    std::vector<Part> parts = {{root, root_axes, root_negative, is_root}};
+    while (!parts.empty()) {
+      const Part part = std::move(parts.back());
+      parts.pop_back();
+      const Node& node = graph_[part.id];
+      const SumRole role = part.is_root || opens(node) ? row(node).sum_role : SumRole::none;
+      switch (role) {
+        case SumRole::plus:
+        case SumRole::minus: {
+          const NodeId a = node.operands[0], b = node.operands[1];
+          parts.push_back({b, broadcast_axes(part.id, b, part.axes), part.negative != (role == SumRole::minus), false});
+          parts.push_back({a, broadcast_axes(part.id, a, part.axes), part.negative, false});
+          break;
+        }
+        case SumRole::product: {
+          const NodeId a = node.operands[0], b = node.operands[1];
+          emit(part.negative, node.attributes.scales, a, broadcast_axes(part.id, a, part.axes), b, broadcast_axes(part.id, b, part.axes));
+          break;
+        }
+        case SumRole::reduction: open_reduction(node, part.axes, part.negative); break;
+        case SumRole::contraction: open_contraction(node, part.axes, part.negative); break;
+        case SumRole::none: emit(part.negative, 0, part.id, part.axes); break;
       }
-      case SumRole::reduction: return open_reduction(node, axes, negative);
-      case SumRole::contraction: return open_contraction(node, axes, negative);
-      case SumRole::none: return emit(negative, 0, id, axes);
     }
   }
 
@@ -130,18 +143,23 @@ class Opener {
   }
 };
 
-void collect_leaves(const Graph& graph, NodeId id, bool is_root, std::vector<LeafNode>& leaves) {
-  const Node& node = graph[id];
-  const SumRole role = is_root || opens(node) ? row(node).sum_role : SumRole::none;
-  switch (role) {
-    case SumRole::none: leaves.push_back({id, false}); return;
-    case SumRole::product:
-    case SumRole::contraction:
-      leaves.push_back({node.operands[0], true});
-      leaves.push_back({node.operands[1], true});
-      return;
-    default:
-      for (NodeId operand : node.operands) collect_leaves(graph, operand, false, leaves);
+/// With a list of its own in place of recursion: a chain may be long.
+void collect_leaves(const Graph& graph, NodeId root, std::vector<LeafNode>& leaves) {
+  std::vector<NodeId> open = {root};
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    const Node& node = graph[id];
+    const SumRole role = id == root || opens(node) ? row(node).sum_role : SumRole::none;
+    switch (role) {
+      case SumRole::none: leaves.push_back({id, false}); break;
+      case SumRole::product:
+      case SumRole::contraction:
+        leaves.push_back({node.operands[0], true});
+        leaves.push_back({node.operands[1], true});
+        break;
+      default: open.insert(open.end(), node.operands.rbegin(), node.operands.rend());
+    }
   }
 }
 
@@ -166,7 +184,7 @@ std::optional<NotASum> not_a_sum(const Graph& graph, NodeId root) {
 
 std::vector<LeafNode> leaf_nodes(const Graph& graph, NodeId root) {
   std::vector<LeafNode> leaves;
-  collect_leaves(graph, root, true, leaves);
+  collect_leaves(graph, root, leaves);
   return leaves;
 }
 

@@ -264,9 +264,9 @@ TEST_CASE("fold: a bounded loop over state") {
 }
 
 TEST_CASE("import: functions and formats of another file") {
-  const auto source = std::make_shared<const Source>(Source{
-      std::string(ERX_SOURCE_DIR) + "/tests/golden/main.erx",
-      "import \"imported/right.erx\"\nspec s(x: f32[N], by: f32) -> half_range[N] {\n  return round<half_range>(scale(x, by=3) + scale(x))\n}\n"});
+  const auto source = std::make_shared<const Source>(Source{std::string(ERX_SOURCE_DIR) + "/tests/golden/main.erx",
+                                                            "import \"imported/right.erx\"\nspec s(x: f32[N], by: f32) -> half_range[N] "
+                                                            "{\n  return round<half_range>(scale(x, by=3) + scale(x))\n}\n"});
   const auto g = parse(source)->spec().lower(bindings({"x=f32[2]", "by=f32"}));
   CHECK(to_erx(*g).find("round<f8e4m3>") != std::string::npos);
   CHECK(count(to_erx(*g), " / 2") == 2);
