@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "ops/adder.hpp"
 #include "ops/planted.hpp"
@@ -56,7 +57,11 @@ R chain_radius(const std::vector<Leaf<R>>& leaves, const SumParts<R>& parts, con
   R e{};
   for (const Leaf<R>& leaf : leaves) {
     if (planted(leaf.is_product ? Mistake::exact_first_products : Mistake::kept_subnormal_leaves)) continue;
-    if (leaf.is_product && !products_exact) e = add(e, step(max_of(abs_of(leaf.value.lo), abs_of(leaf.value.hi))));
+    const R size = max_of(abs_of(leaf.value.lo), abs_of(leaf.value.hi));
+    const double own_limit = leaf.grid >= (flushes ? f.min_normal() : least_ulp(f)) ? std::min(std::ldexp(leaf.grid, f.precision()), f.max_finite()) : 0;
+    const bool is_value = leaf.is_product && !rule.within && upper(size) <= own_limit;
+    if (is_value) continue;
+    if (leaf.is_product && !products_exact) e = add(e, step(size));
     // A subnormal leaf, or a product, may be flushed on its way in.
     else if (flushes && (leaf.is_product || lower(abs_of(leaf.value.lo)) < f.min_normal() || lower(abs_of(leaf.value.hi)) < f.min_normal())) e = add(e, least);
   }
@@ -172,13 +177,38 @@ Set<R> tensor_core_sum(const SumParts<R>& parts, const std::vector<Leaf<R>>& lea
   const double p_low = lower(parts.magnitude), p_high = upper(parts.magnitude);
   const R low = radius(exponent_of(p_low), ufp(p_low)), high = radius(exponent_of(p_high), ufp(p_high));
   const R e = R::between(lower(low), upper(high), c);
-  Set<R> s = Set<R>::between(sub(parts.lower, e), add(parts.upper, e), parts.flags);
+  Set<R> s = Set<R>::between(sub(planted(Mistake::one_end) ? parts.upper : parts.lower, e), add(parts.upper, e), parts.flags);
   std::uint8_t cut = 0;
   s.lo = round_end(s.lo, f, {Mode::rtp, Overflow::sat, Flush::no}, c, cut);
   s.hi = round_end(s.hi, f, {Mode::rtn, Overflow::sat, Flush::no}, c, cut);
   if (!(p_high < std::ldexp(1.0, f.emax()) * 2)) s.flags |= has_pinf | has_ninf | has_nan | (p_low < std::ldexp(1.0, f.emax()) * 2 ? undecided : 0);
   set_zero_signs(s, true, true);
   return s;
+}
+
+}  // namespace
+
+namespace {
+
+/// Products that are always rounded for themselves, as the values they become; nothing if one may overflow or be flushed.
+template <class R>
+std::optional<std::vector<Leaf<R>>> rounded_products(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Context c) {
+  if (rule.flush != Flush::no) return {};
+  std::vector<Leaf<R>> rounded = leaves;
+  for (Leaf<R>& leaf : rounded) {
+    if (!leaf.is_product) continue;
+    Set<R>& v = leaf.value;
+    if (!v.has_reals()) return {};
+    std::uint8_t overflow = 0;
+    const R lo = round_end(v.lo, rule.format, {}, c, overflow), hi = v.is_point ? lo : round_end(v.hi, rule.format, {}, c, overflow);
+    if (overflow) return {};
+    v.lo = lo;
+    v.hi = hi;
+    set_zero_signs(v, true, true);
+    leaf.is_product = false;
+    leaf.grid = std::max(leaf.grid, least_ulp(rule.format));
+  }
+  return rounded;
 }
 
 }  // namespace
@@ -192,6 +222,8 @@ Set<R> sum_of_leaves(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Co
   if (rule.within && has_one_leaf && !leaves[0].is_product) return sum_of_parts(parts, {}, c);
   const bool bounded = rule.within || (!is_fixed(rule.order) && rule.order.kind != OrderKind::split && rule.order.kind != OrderKind::tensor_core &&
                                        count > (rule.order.kind == OrderKind::assoc ? rule.kept_order_leaves : rule.hull_leaves));
+  if (bounded && !rule.within && rule.contraction == Contraction::never && parts.products > 0)
+    if (const auto rounded = rounded_products(leaves, rule, c)) return sum_of_leaves(*rounded, rule, c);
   if (bounded) return sum_of_parts(parts, rule, chain_radius(leaves, parts, rule, c), c);
 
   Adder<R> adder(leaves, rule, c);

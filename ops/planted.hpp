@@ -21,7 +21,7 @@ enum class Mistake {
   ufp_down,               // the first place of a lower bound
   grid_without_limit,     // partial sums on the grid, however large
   grid_below_eta,
-  point_hull,             // sets: the bound around one end
+  point_hull,             // sets: the bound around the lower end alone
   // other orders
   floor_of_parts,         // floor(n/s) leaves in each part
   lower_tree,             // h - 1
@@ -35,8 +35,7 @@ enum class Mistake {
   // tensor cores
   no_zero_products,       // in the largest exponent
   call_less,
-  // within
-  leaf_without_rounding,  // a leaf that is no value of the format, as if it were
+  one_end,                // sets of products: around one end
   // matrix products in float64
   raw_norms,
   unscaled_norms,         // squares that underflow

@@ -57,18 +57,19 @@ std::optional<std::string> tensor_core(int effort, Figures& figures) {
     rule.rounds = true;
     rule.format = out;
     rule.order.kind = OrderKind::tensor_core;
-    const std::size_t length = 1 + random() % 4;
-    const int kept = 2 + static_cast<int>(random() % 7);
+    const int shape = static_cast<int>(random() % 4);
+    const std::size_t length = shape == 3 ? 1 : 1 + random() % 4;
+    const int kept = shape == 3 ? 12 : 2 + static_cast<int>(random() % 7);
     rule.order.numbers = {static_cast<std::int64_t>(length), kept};
     Case k;
     std::vector<Factors> terms;
     const std::size_t n = 1 + random() % 8;
-    const int shape = static_cast<int>(random() % 3);
     for (std::size_t j = 0; j < n; ++j) {
       double x = pick(codes_a), y = pick(codes_b);
       // Truncations add up where the terms share a sign; a zero beside a large factor has a large exponent.
       if (shape > 0) x = std::fabs(x), y = std::fabs(y);
       if (shape == 2 && j == 0) x = 0, y = 1.875 * 128;
+      if (shape == 3) x = 0.5, y = 1.875;  // with c = 32 each call cuts nearly one unit off
       const int e = field(x, a) + field(y, b);
       terms.push_back({x, y, e});
       Spread s;
@@ -76,9 +77,13 @@ std::optional<std::string> tensor_core(int effort, Figures& figures) {
       s.exponent = e;
       k.leaves.push_back(s);
     }
+    // One product may be of the other sign: a set.
+    std::vector<Factors> others = terms;
+    others[0].a = -others[0].a;
+    if (shape == 0) k.leaves[0].members.push_back({others[0].a * others[0].b, true});
     double c = 0;
-    if (random() % 2) {
-      c = pick(codes_out);
+    if (shape == 3 || random() % 2) {
+      c = shape == 3 ? 32 : pick(codes_out);
       if (shape > 0) c = std::fabs(c);
       if (std::fabs(c) > 1000) c = 0;
       Spread s;
@@ -90,7 +95,7 @@ std::optional<std::string> tensor_core(int effort, Figures& figures) {
     const Set<Exact> exact = sum_of_leaves(leaves_as<Exact>(k, {}), rule, {});
     ++figures.cases;
     for (int r = 0; r < 6; ++r) {
-      const double d = execute(random, c, terms, out, length, kept);
+      const double d = execute(random, c, shape == 0 && r % 2 ? others : terms, out, length, kept);
       ++figures.values;
       if (std::fabs(d) > out.max_finite()) continue;
       if (is_in(d, f64) && is_in(d, exact)) continue;

@@ -1,0 +1,79 @@
+// Plants one mistake after another in the rules of sums and prints what caught each. One that nothing catches fails the test.
+#include <cstdio>
+#include <string_view>
+
+#include "ops/planted.hpp"
+#include "tests/sum/checks.hpp"
+
+using namespace erx;
+using namespace erx::test;
+
+namespace {
+
+enum class Part { orders, tensor_cores, matrices };
+
+struct Planted {
+  Mistake mistake;
+  const char* name;
+  Part part;
+};
+
+#define ERX_PLANTED(mistake, part) {Mistake::mistake, #mistake, Part::part}
+constexpr Planted all[] = {
+    ERX_PLANTED(one_leaf_less, orders),          ERX_PLANTED(no_underflow, orders),          ERX_PLANTED(half_underflow, orders),
+    ERX_PLANTED(always_exact_products, orders),  ERX_PLANTED(infinities_only, orders),       ERX_PLANTED(no_error_in_argument, orders),
+    ERX_PLANTED(previous_partial_sum, orders),   ERX_PLANTED(kept_subnormal_leaves, orders), ERX_PLANTED(exact_first_products, orders),
+    ERX_PLANTED(no_underflow_in_chain, orders),  ERX_PLANTED(ufp_down, orders),              ERX_PLANTED(grid_without_limit, orders),
+    ERX_PLANTED(grid_below_eta, orders),         ERX_PLANTED(point_hull, orders),            ERX_PLANTED(floor_of_parts, orders),
+    ERX_PLANTED(lower_tree, orders),             ERX_PLANTED(only_rounded_products, orders), ERX_PLANTED(raw_product_at_root, orders),
+    ERX_PLANTED(always_fused, orders),           ERX_PLANTED(binary_trees, orders),          ERX_PLANTED(no_store, orders),
+    ERX_PLANTED(infinity_without_nan, orders),   ERX_PLANTED(no_zero_products, tensor_cores), ERX_PLANTED(call_less, tensor_cores),
+    ERX_PLANTED(one_end, tensor_cores),          ERX_PLANTED(raw_norms, matrices),           ERX_PLANTED(unscaled_norms, matrices),
+    ERX_PLANTED(error_without_terms, matrices),  ERX_PLANTED(inexact_is_exact, matrices),    ERX_PLANTED(centre_only, matrices),
+    ERX_PLANTED(zero_of_product, matrices),      ERX_PLANTED(unchecked_product, matrices),
+};
+#undef ERX_PLANTED
+
+/// The first check that fails, with what it says; more cases only where few find nothing.
+std::string caught_by(Part part) {
+  const auto& checks = part == Part::orders ? order_checks() : part == Part::tensor_cores ? tensor_core_checks() : matrix_checks();
+  for (int effort : {20, 100, 400}) {
+    if (part == Part::matrices && effort > 20) break;
+    for (const Check& check : checks) {
+      Figures figures;
+      if (const auto found = check.run(part == Part::matrices ? 0 : effort, figures)) return check.name + ": " + *found;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int survived = 0;
+  if (argc < 2)
+    for (const Part part : {Part::orders, Part::tensor_cores}) {
+      const std::string found = caught_by(part);
+      if (!found.empty()) std::printf("without a mistake: %s\n", found.c_str());
+      survived += !found.empty();
+    }
+  // A product that is wrong in one element does no harm: the checksum sends its panel to the exact sums.
+  wrong_blas = true;
+  if (argc < 2) {
+    if (const std::string found = caught_by(Part::matrices); !found.empty()) {
+      std::printf("a wrong float64 product: %s\n", found.c_str());
+      ++survived;
+    }
+  }
+  for (const Planted& p : all) {
+    if (argc > 1 && std::string_view(argv[1]) != p.name) continue;
+    planted_mistake = p.mistake;
+    wrong_blas = p.mistake == Mistake::unchecked_product;
+    const std::string found = caught_by(p.part);
+    survived += found.empty();
+    std::printf("%-24s %.150s\n", p.name, found.empty() ? "NOT CAUGHT" : found.c_str());
+    std::fflush(stdout);
+  }
+  std::printf("%d not caught\n", survived);
+  return survived != 0;
+}
