@@ -10,7 +10,7 @@ namespace erx {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t lanes = 8;
+constexpr std::size_t lanes = 32;  // several vector sums at a time: additions have a latency
 
 /// What does not take part may be infinite.
 template <bool magnitudes>

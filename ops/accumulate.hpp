@@ -68,7 +68,8 @@ class SpecialLeaves {
 };
 
 /// The radius around the exact sum in any order: relative * P + absolute.
-/// bound: plain leaves (n-1) u P; inexact products n u (P + n eta/2) + n eta/2; flushing adds nu per operation and its growth.
+/// bound: plain leaves (n-1) u P; inexact products n u (P + n eta/2) + n eta/2; flushing, or a format
+/// without subnormals, adds nu per operation and its growth.
 struct ClosedBound {
   double relative = 0, absolute = 0;
 };

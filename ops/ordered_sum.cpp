@@ -41,7 +41,8 @@ SumParts<R> parts_of(const std::vector<Leaf<R>>& leaves) {
 /// The radius of the chain rule: e_1 from the leaves that are rounded themselves, then one step for each number of leaves.
 /// A tree of n leaves has at most n-m+1 nodes of m leaves or more, each off by at most max(eps ufp(T_k + e_{k-1}), c); the root's
 /// exact argument is |s| + e_{n-1}. Nodes on the grid of the leaves, and small enough, are exact.
-/// bound: 2-numerics.md section 4, chain and grid rules; eps = u (round to nearest).
+/// bound: 2-numerics.md section 4, chain and grid rules; eps = u (round to nearest). A product that is a value of the format adds
+/// nothing to e_1.
 template <class R>
 R chain_radius(const std::vector<Leaf<R>>& leaves, const SumParts<R>& parts, const SumRule& rule, Context c) {
   const Format& f = rule.format;

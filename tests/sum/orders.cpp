@@ -25,7 +25,9 @@ const std::vector<Setting>& settings() {
     const Format& f16 = *find_format("f16");
     const Format& e4m3 = *find_format("f8e4m3fn");
     return std::vector<Setting>{{tiny, tiny, tiny}, {small, small, small}, {none, none, none}, {top, top, top}, {normal, normal, normal},
-                                {wide, tiny, small}, {small, tiny, tiny}, {f16, e4m3, e4m3}, {narrow, narrow, narrow}, {tiny, narrow, tiny}};
+                                {wide, tiny, small}, {small, tiny, tiny}, {f16, e4m3, e4m3}, {narrow, narrow, narrow}, {tiny, narrow, tiny},
+                                // precisions that fit, exponents that do not: products are exact unless they underflow
+                                {make_format({.e = 3, .m = 5}), small, small}};
   }();
   return all;
 }
@@ -196,6 +198,28 @@ Found exhaustive(int effort, Figures& figures) {
   return {};
 }
 
+/// Sums whose errors carry a partial sum into the next binade: the chain rule has to see the error before the first place.
+Found next_binade(int, Figures& figures) {
+  const Format f = make_format({.e = 4, .m = 2});
+  SumRule rule;
+  rule.rounds = true;
+  rule.format = f;
+  rule.hull_leaves = rule.chain_leaves = 0;
+  const Executions executions(f, rule);
+  for (const std::vector<double>& x : {std::vector<double>{-0.875, 6, 1.5, 1.25}, {1.5, 4, 0.5, 1.25, 0.625}, {-2, 0.5, 0.5, 2.5, -3.5, -1.5}}) {
+    Case k;
+    std::vector<Operand> leaves;
+    for (double y : x) {
+      leaves.push_back({y});
+      k.leaves.push_back({{{y}}, 0, 0});
+    }
+    const Values legal = executions.any(leaves);
+    ++figures.cases;
+    if (Found found = compare_one(k, rule, Path::leaves, legal, nullptr)) return found;
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<Check>& order_checks() {
@@ -208,6 +232,7 @@ const std::vector<Check>& order_checks() {
       {"any, chain rule, sets", check<any, Path::leaves, 0, true, nullptr>},
       {"any, closed bound, sets", check<any, Path::summary, 0, true, nullptr>},
       {"any, every triple", exhaustive},
+      {"any, next binade", next_binade},
       {"assoc", check<assoc, Path::leaves, 12, false, &W::fixed>},
       {"assoc, chain rule", check<assoc, Path::leaves, 0, false, nullptr>},
       {"assoc, sets", check<assoc, Path::leaves, 12, true, nullptr>},
