@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -13,6 +14,56 @@
 
 namespace erx {
 
+/// Large blocks that were given back, for the next array of that size: the system clears every page it hands out, which for
+/// a product of 1024 x 1024 costs half as much as the product. Holds at most 128 MiB.
+class FreeBlocks {
+ public:
+  static FreeBlocks& instance() {
+    static FreeBlocks blocks;
+    return blocks;
+  }
+  FreeBlocks() = default;
+  FreeBlocks(const FreeBlocks&) = delete;
+  ~FreeBlocks() {
+    for (const Block& b : blocks_) std::free(b.data);
+  }
+
+  void* take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t k = blocks_.size(); k-- > 0;) {
+      if (blocks_[k].bytes != bytes) continue;
+      void* data = blocks_[k].data;
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(k));
+      held_ -= bytes;
+      return data;
+    }
+    return nullptr;
+  }
+
+  /// returns: false if it is the caller's to free.
+  bool keep(void* data, std::size_t bytes) noexcept {
+    constexpr std::size_t limit = std::size_t{128} << 20;
+    const std::lock_guard lock(mutex_);
+    if (bytes > limit || held_ + bytes > limit || blocks_.size() == blocks_.capacity()) return false;
+    blocks_.push_back({data, bytes});
+    held_ += bytes;
+    return true;
+  }
+
+ private:
+  struct Block {
+    void* data;
+    std::size_t bytes;
+  };
+  std::mutex mutex_;
+  std::vector<Block> blocks_ = [] {
+    std::vector<Block> room;
+    room.reserve(64);
+    return room;
+  }();
+  std::size_t held_ = 0;
+};
+
 template <class T>
 struct PageAllocator {
   using value_type = T;
@@ -20,20 +71,24 @@ struct PageAllocator {
   template <class U>
   PageAllocator(const PageAllocator<U>&) {}
 
+  static constexpr std::size_t large_page = std::size_t{1} << 21;
+  static bool is_large(std::size_t n) { return n * sizeof(T) >= large_page; }
+  static std::size_t rounded(std::size_t n) { return (n * sizeof(T) + large_page - 1) / large_page * large_page; }
+
   T* allocate(std::size_t n) {
-    constexpr std::size_t large_page = std::size_t{1} << 21;
-    const std::size_t bytes = n * sizeof(T);
-    if (bytes < 2 * large_page) return static_cast<T*>(::operator new(bytes));
-    void* p = std::aligned_alloc(large_page, (bytes + large_page - 1) / large_page * large_page);
+    if (!is_large(n)) return static_cast<T*>(::operator new(n * sizeof(T)));
+    const std::size_t bytes = rounded(n);
+    if (void* kept = FreeBlocks::instance().take(bytes)) return static_cast<T*>(kept);
+    void* p = std::aligned_alloc(large_page, bytes);
     if (!p) throw std::bad_alloc();
 #if defined(__linux__)
-    madvise(p, bytes, MADV_HUGEPAGE);  // only advice: page faults cost as much as the arithmetic otherwise
+    madvise(p, bytes, MADV_HUGEPAGE);  // only advice
 #endif
     return static_cast<T*>(p);
   }
-  void deallocate(T* p, std::size_t n) {
-    if (n * sizeof(T) < (std::size_t{1} << 22)) ::operator delete(p);
-    else std::free(p);
+  void deallocate(T* p, std::size_t n) noexcept {
+    if (!is_large(n)) return ::operator delete(p);
+    if (!FreeBlocks::instance().keep(p, rounded(n))) std::free(p);
   }
   template <class U>
   void construct(U* p) {
