@@ -35,32 +35,35 @@ class Layout {
   struct Open {
     char bracket;
     int indent;
-    std::size_t column;
+    std::size_t column;   // its token
+    std::size_t written;  // where it stood in the writer's line, and where it stands now
+    std::size_t now;
   };
 
   std::string_view word(std::size_t i) const { return std::string_view(text_).substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin); }
   bool is(std::size_t i, std::string_view w) const { return tokens_[i].kind == TokenKind::punctuation && word(i) == w; }
 
   void line(std::size_t begin, std::size_t end) {
-    // Lines that start with closers stand where their openers' lines do.
-    std::size_t depth = open_.size();
-    for (std::size_t k = begin; k < end && depth > 0; ++k) {
-      if (tokens_[k].kind != TokenKind::punctuation || !is_any(word(k), {")", "]", "}"})) break;
-      --depth;
-    }
-    int indent = depth < open_.size() ? open_[depth].indent : open_.empty() ? 0 : open_.back().indent + 2;
+    // A line that starts with a closer stands where its opener's line does.
+    const bool closes = tokens_[begin].kind == TokenKind::punctuation && is_any(word(begin), {")", "]", "}"}) && !open_.empty();
+    int indent = open_.empty() ? 0 : closes ? open_.back().indent : open_.back().indent + 2;
     const bool is_comment = tokens_[begin].kind == TokenKind::comment;
-    if (!is_comment && depth == open_.size() && continues_ && (open_.empty() || open_.back().bracket == '{')) indent += 2;
+    if (!is_comment && !closes && continues_ && (open_.empty() || open_.back().bracket == '{')) indent += 2;
+    // A line that the writer put under the first word in the bracket stays there.
+    if (!closes && !open_.empty() && open_.back().bracket != '{' && written_column(begin) == open_.back().written + 1) {
+      indent = static_cast<int>(open_.back().now + 1);
+    }
     indent_ = indent;
     std::string text(static_cast<std::size_t>(indent), ' ');
     for (std::size_t k = begin; k < end; ++k) {
-      if (k > begin) text += tokens_[k].kind == TokenKind::comment ? comment_gap(k) : gap(k - 1, k) ? " " : "";
+      if (k > begin) text += tokens_[k].kind == TokenKind::comment ? comment_gap(k) : gap(k - 1, k) ? aligned(k) ? "  " : " " : "";
       std::string_view w = word(k);
       if (tokens_[k].kind == TokenKind::comment) {
         while (!w.empty() && (w.back() == ' ' || w.back() == '\r' || w.back() == '\t')) w.remove_suffix(1);
       }
+      const std::size_t now = text.size();
       text += w;
-      track(k);
+      track(k, now);
     }
     out_ += text + '\n';
     std::size_t last = end;
@@ -70,6 +73,14 @@ class Layout {
                    is_any(word(last - 1), {"+", "-", "*", "/", "//", "%", "@", "**", "=", "->", "<=", "<", "==", "!=", ">="});
     if (last == begin) return;
     if (next_continues(end)) continues_ = true;
+  }
+
+  /// `covers` is one letter shorter than `rejects`: a second blank behind it lines their values up.
+  bool aligned(std::size_t k) const { return word(k - 1) == "covers" && tokens_[k].begin - tokens_[k - 1].end == 2; }
+
+  std::size_t written_column(std::size_t k) const {
+    const std::size_t before = tokens_[k].begin == 0 ? text_.npos : text_.rfind('\n', tokens_[k].begin - 1);
+    return tokens_[k].begin - (before == text_.npos ? 0 : before + 1);
   }
 
   /// Does the next line with something on it start with an operator?
@@ -87,16 +98,19 @@ class Layout {
     return std::string(std::max<std::size_t>(blanks, 2), ' ');
   }
 
-  void track(std::size_t k) {
+  void track(std::size_t k, std::size_t now) {
     const Token& t = tokens_[k];
     if (t.kind != TokenKind::punctuation) return;
     const std::string_view w = word(k);
     if (is_any(w, {"(", "[", "{"}) || (w == "<" && is_template(k))) {
-      open_.push_back({w[0], indent_, k});
+      open_.push_back({w[0], indent_, k, written_column(k), now});
     } else if (is_any(w, {")", "]", "}"})) {
       while (!open_.empty() && open_.back().bracket == '<') open_.pop_back();
-      if (!open_.empty()) open_.pop_back();
+      if (open_.empty()) return;
+      indent_ = open_.back().indent;  // what opens after it belongs to the line where it opened
+      open_.pop_back();
     } else if (w == ">" && !open_.empty() && open_.back().bracket == '<') {
+      indent_ = open_.back().indent;
       open_.pop_back();
       closed_template_ = k;
     }

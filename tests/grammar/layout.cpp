@@ -70,6 +70,27 @@ TEST_CASE("layout: a spec") {
   CHECK(layout(expected) == expected);
 }
 
+TEST_CASE("layout: what is laid out already stays") {
+  for (const std::string& text : std::vector<std::string>{
+           "spec f(A: f32[N],\n       B: f32[N]) -> f32[N] {\n  let a = A\n  return where(a == 0,\n    a,\n    in f32 {\n      a * B\n    "
+           "})\n}\n",
+           "example \"x\" {\n  x = [[1],\n       [2]]\n  covers  [1]\n  rejects [2]\n}\n",
+       }) {
+    CHECK(layout(text) == text);
+  }
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(ERX_SOURCE_DIR) / "examples")) {
+    if (entry.path().extension() != ".erx") continue;
+    std::ifstream file(entry.path());
+    std::stringstream all;
+    all << file.rdbuf();
+    INFO(entry.path().filename().string());
+    CHECK(layout(all.str()) == all.str());
+    ++files;
+  }
+  CHECK(files >= 3);
+}
+
 TEST_CASE("layout: idempotent and the same tokens, on all files and all pieces of them") {
   int files = 0;
   for (const char* folder : {"examples", "tests/golden"}) {
