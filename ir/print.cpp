@@ -70,20 +70,20 @@ class Printer {
   bool is_parameter(NodeId id) const { return is(graph_[id], "input") || (graph_[id].scalar_parameter && !graph_[id].name.empty()); }
 
   void prepare() {
-    std::vector<NodeId> todo;
+    std::vector<NodeId> pending;
     for (const Result& r : graph_.results) {
       ++uses_[r.node];
-      todo.push_back(r.node);
+      pending.push_back(r.node);
     }
     std::vector<bool> seen(graph_.size());
-    while (!todo.empty()) {
-      const NodeId id = todo.back();
-      todo.pop_back();
+    while (!pending.empty()) {
+      const NodeId id = pending.back();
+      pending.pop_back();
       if (seen[id]) continue;
       seen[id] = true;
       for (NodeId o : graph_[id].operands) {
         ++uses_[o];
-        todo.push_back(o);
+        pending.push_back(o);
       }
     }
     std::set<std::string> taken;
