@@ -218,8 +218,17 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
     const std::int64_t first = k * block, count = std::min(block, n - first);
     std::vector<double> values(static_cast<std::size_t>(count));
     output.decode(first, count, values.data());
+    const Plane& only = set.planes[0];
+    const bool simple = set.planes.size() == 1 && mask.empty() && !options.signed_zero && !how.members;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t e = static_cast<std::size_t>(first + i);
+      if (simple && !(flags_at(only, e) & ~any_zero)) {  // one interval of numbers: most elements
+        const double lo = only.lo()[e], hi = only.hi()[e], v = values[static_cast<std::size_t>(i)];
+        ++part.checked;
+        part.members += lo == hi ? 1 : counter(lo, hi);
+        if (!(lo <= v && v <= hi)) part.outside.push_back(first + i);
+        continue;
+      }
       if (!mask.empty() && !mask[e]) continue;
       ++part.checked;
       part.members += count_members(set, e, counter);

@@ -262,7 +262,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     }
     return at;
   };
-  const std::int64_t panel = std::min<std::int64_t>(rows, 128), panels = (rows + panel - 1) / panel;
+  const std::int64_t panel = std::min<std::int64_t>(rows, 256), panels = (rows + panel - 1) / panel;
   const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + batch_offset(fb, batch), depth, columns, sb_term, sb_column}; };
   // Columns of operand b are profiled once per batch.
   std::vector<Profile> column_profiles(static_cast<std::size_t>(batches));
@@ -271,9 +271,13 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     const std::int64_t at = batch_offset(fb, batch);
     column_profiles[static_cast<std::size_t>(batch)] =
         profile(pb.lo_d->data() + at, pb.flags ? pb.flags->data() + at : nullptr, columns, sb_column, depth, sb_term);
-    const std::vector<double>& norms = column_profiles[static_cast<std::size_t>(batch)].norm;
-    sums[static_cast<std::size_t>(batch)].emplace(view_b(pb.lo_d->data(), batch), norms, false);
-    if (sum.rule.rounds) magnitude_sums[static_cast<std::size_t>(batch)].emplace(view_b(pb.lo_d->data(), batch), norms, true);
+  });
+  parallel_blocks(2 * batches, options, [&](std::int64_t task) {
+    const std::int64_t batch = task / 2;
+    const bool of_magnitudes = task % 2;
+    if (of_magnitudes && !sum.rule.rounds) return;
+    (of_magnitudes ? magnitude_sums : sums)[static_cast<std::size_t>(batch)].emplace(
+        view_b(pb.lo_d->data(), batch), column_profiles[static_cast<std::size_t>(batch)].norm, of_magnitudes);
   });
 
   const MatrixRowRule rule(sum.rule, sum.leaves);

@@ -6,6 +6,7 @@
 #include "eval/engine.hpp"
 #include "eval/ladder.hpp"
 #include "eval/parallel.hpp"
+#include "ops/clones.hpp"
 #include "ops/tile.hpp"
 
 namespace erx {
@@ -174,6 +175,16 @@ bool is_undecided(const Member& m) {
   return (m.flags & undecided) || (!(m.flags & no_reals) && (m.lo_d != m.lo_u || m.hi_d != m.hi_u));
 }
 
+/// Are all ends of the tile single numbers, and none of its sets empty or open to a finer tier?
+ERX_VECTOR_CLONES bool is_decided(const Tile& t, std::int64_t n) {
+  std::uint64_t open = 0;
+  for (std::int64_t i = 0; i < n; ++i) open |= static_cast<std::uint64_t>(t.lo_d[i] != t.lo_u[i]) | static_cast<std::uint64_t>(t.hi_d[i] != t.hi_u[i]);
+  if (t.plain) return open == 0;
+  std::uint8_t flags = 0;
+  for (std::int64_t i = 0; i < n; ++i) flags |= t.flags[i];
+  return open == 0 && !(flags & (undecided | no_reals));
+}
+
 /// Sorted, disjoint members; special values go to the first one. At most `limit`: the narrowest gaps close.
 void merge(std::vector<Member>& all, std::size_t limit) {
   std::uint8_t special = 0;
@@ -247,6 +258,13 @@ Stored run_cone(Engine& engine, Cone cone) {
       for (int a = 0; a < assignments; ++a) {
         const Tile& t = runner.run(a);
         if (!t.is_point) all_points.store(false, std::memory_order_relaxed);
+        if (assignments == 1 && settle && !forced && !t.scalar && is_decided(t, count)) {
+          std::copy(t.lo_d, t.lo_d + count, out[0].lo_d->data() + first);
+          std::copy(t.hi_u, t.hi_u + count, out[0].hi_u->data() + first);
+          if (t.plain) std::fill_n(out[0].flags->data() + first, count, std::uint8_t{0});
+          else std::copy(t.flags, t.flags + count, out[0].flags->data() + first);
+          continue;
+        }
         for (std::int64_t i = 0; i < count; ++i) {
           const std::int64_t at = t.scalar ? 0 : i;
           Member m{t.lo_d[at], t.lo_u[at], t.hi_d[at], t.hi_u[at], t.plain ? std::uint8_t{0} : t.flags[at]};
