@@ -72,7 +72,7 @@ struct PageAllocator {
   PageAllocator(const PageAllocator<U>&) {}
 
   static constexpr std::size_t large_page = std::size_t{1} << 21;
-  static bool is_large(std::size_t n) { return n * sizeof(T) >= large_page; }
+  static bool is_large(std::size_t n) { return n * sizeof(T) >= large_page / 4; }
   static std::size_t rounded(std::size_t n) { return (n * sizeof(T) + large_page - 1) / large_page * large_page; }
 
   T* allocate(std::size_t n) {

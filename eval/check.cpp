@@ -206,7 +206,7 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
 
   // Blocks are gathered in order, so the report does not depend on the number of threads.
   const MemberCounter counter(how.counted);
-  constexpr std::int64_t block = 1 << 14;
+  constexpr std::int64_t block = 1 << 13;
   struct Part {
     std::vector<std::int64_t> outside;
     std::int64_t checked = 0;
