@@ -60,7 +60,8 @@ SumNode sum_node(const Engine& engine, NodeId id) {
   }
   // Small problems get the sharp rules, which read every leaf; the choice depends on shapes only.
   const double elements = std::max<double>(1, static_cast<double>(size_of(sum.extents))), n = static_cast<double>(sum.leaves);
-  constexpr double budget = 1 << 22;
+  // In wide formats nearly every element climbs, which costs far more for each leaf that a rule reads.
+  const double budget = rule.rounds && rule.format.precision() > 32 ? 1 << 17 : 1 << 22;
   if (n * elements <= budget) rule.chain_leaves = std::max(rule.chain_leaves, sum.leaves);
   while (rule.hull_leaves < 12 && std::pow(3.0, static_cast<double>(rule.hull_leaves + 1)) * elements <= 4 * budget) ++rule.hull_leaves;
   while (rule.kept_order_leaves < 200 && std::pow(static_cast<double>(rule.kept_order_leaves + 1), 3) * elements <= 24 * budget) ++rule.kept_order_leaves;
