@@ -4,10 +4,9 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
+import torch
 
 import erx as er
-
-torch = pytest.importorskip("torch")
 
 DTYPES = ["float32", "float64", "float16", "bfloat16"]
 PRECISION = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}

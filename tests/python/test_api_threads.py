@@ -41,7 +41,6 @@ def test_other_threads_run_while_a_result_is_evaluated():
     assert during > min(20, elapsed * 100), f"{during} ticks in {elapsed:.2f} s"
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
 def test_a_signal_ends_an_evaluation_and_the_next_one_works():
     class Stop(Exception):
         pass
