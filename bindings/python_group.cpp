@@ -124,7 +124,9 @@ py::tuple Group::hull(std::size_t i) {
     return hull_over_runs(evaluation, i);
   });
   const auto ends = [&](const std::vector<double>& values) -> py::array {
-    if (type.is_integer()) return to_array<std::int64_t>(values, extents);
+    // Integers are unbounded; beyond int64 their float64 ends are told.
+    const auto is_int64 = [](double x) { return -0x1p63 <= x && x < 0x1p63; };
+    if (type.is_integer() && std::all_of(hull.lo.begin(), hull.lo.end(), is_int64) && std::all_of(hull.hi.begin(), hull.hi.end(), is_int64)) return to_array<std::int64_t>(values, extents);
     if (type.is_boolean()) return to_array<bool>(values, extents);
     return to_array<double>(values, extents);
   };

@@ -29,7 +29,7 @@ void append(std::string& text, const ResultReport& r) {
   text += r.violations == 0 ? "none outside\n" : grouped(r.violations) + " outside\n";
   text += "  spec: " + r.spec + "\n";
   for (const Violation& v : r.first) {
-    text += "    at " + index_text(v.index) + ": got " + v.got + ", allowed " + v.allowed;
+    text += (v.index.empty() ? std::string("    got ") : "    at " + index_text(v.index) + ": got ") + v.got + ", allowed " + v.allowed;
     text += std::isinf(v.ulps) ? ", not comparable" : ", " + number(v.ulps) + (v.ulps == 1 ? " ulp away" : " ulps away");
     if (v.nearest >= 0 && static_cast<std::size_t>(v.nearest) < r.alternatives.size())
       text += ", nearest to alternative " + std::to_string(v.nearest + 1) + ": " + r.alternatives[static_cast<std::size_t>(v.nearest)];
@@ -38,7 +38,7 @@ void append(std::string& text, const ResultReport& r) {
   if (r.violations > static_cast<std::int64_t>(r.first.size()))
     text += "    and " + grouped(r.violations - static_cast<std::int64_t>(r.first.size())) + " more\n";
   for (const std::string& where : r.where) text += "  where: " + where + "\n";
-  if (r.violations > 0) text += "  largest distance: " + (std::isinf(r.max_ulps) ? std::string("a special value against a number") : number(r.max_ulps) + " ulps") + "\n";
+  if (r.violations > 0) text += "  largest distance: " + (std::isinf(r.max_ulps) ? std::string("a special value against a number") : number(r.max_ulps) + (r.max_ulps == 1 ? " ulp" : " ulps")) + "\n";
   text += "  tightness: " + number(r.tightness) + " allowed " + (r.tightness == 1 ? "value" : "values") + " per element on average\n";
 }
 

@@ -152,11 +152,18 @@ def add(x: object, y: object, *, alpha: object = 1, dtype: object = None) -> Res
 
 
 def multiply(x: object, y: object, *, dtype: object = None) -> Result:
-    """x * y, rounded once."""
+    """x * y, rounded once. A 0-d operand in a wider format may be rounded to the common one first, or not: PyTorch's CPU kernels
+    multiply bfloat16 and float16 tensors by it in float32."""
     a, b = _Operand(x, "x"), _Operand(y, "y")
+    exact = [a.piece, b.piece]
+    points = [o for o in (a, b) if not o.is_scalar and not o.is_real and o.shape == () and o.dtype.is_floating]
     stored = _common([a, b], dtype)
     same = a if b.value in (1, -1) else b if a.value in (1, -1) else None
-    return _stored(_erx.apply("mul", [a.piece, b.piece]), stored, [a, b], True, same)
+    product = _stored(_erx.apply("mul", [a.piece, b.piece]), stored, [a, b], True, same)
+    if all(o.piece is piece for o, piece in zip((a, b), exact) if o in points):
+        return product
+    kept = [piece if o in points else o.piece for o, piece in zip((a, b), exact)]
+    return any_of(product, _stored(_erx.apply("mul", kept), stored, [a, b], False))
 
 
 def sum(x: object, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: object = None) -> Result:

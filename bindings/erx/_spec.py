@@ -25,7 +25,7 @@ class Spec:
     def parameters(self) -> tuple[str, ...]:
         return tuple(name for name, _, _ in self._spec.parameters)
 
-    def __call__(self, *arguments: object, **named: object) -> Result | Results:
+    def __call__(self, /, *arguments: object, **named: object) -> Result | Results:
         parameters = self._spec.parameters
         if arguments and not self.name:
             raise TypeError("the inputs of an expression are given by name, as in e(A=A, B=B)")
