@@ -23,6 +23,7 @@ ORDERS = [("any", ("any",))] * 4 + [("seq", ("seq",))] * 2 + [
     ("blocked(2)", ("blocked", 2)), ("blocked(2, inner=any, outer=seq)", ("blocked", 2, "any", "seq")), ("height(3)", ("height", 3)),
     ("split({1, 2})", ("split", (1, 2), None)), ("split({2}, store=bf16)", ("split", (2,), BF16))]
 DETERMINISTIC = {"seq", "rseq", "pairwise(1)", "pairwise(2)"}
+NAME = r"\b[xst]\d+\b"
 ATOM, UNARY, TERM, SUM, COMPARISON = 9, 7, 6, 5, 3
 
 
@@ -115,6 +116,8 @@ class Generator:
         return f"({e.text})" if e.level < level or (e.level < ATOM and self.rng.random() < 0.3) else e.text
 
     def binary(self, op, a, b):
+        if not (re.search(NAME, a.text) or re.search(NAME, b.text)):
+            b = self.input(b.shape, within=TINY) or self.input(b.shape)  # arithmetic of whole literals is not rounded: it counts
         symbol, level = {"add": ("+", SUM), "sub": ("-", SUM), "mul": ("*", TERM), "div": ("/", TERM)}[op]
         return self.made(f"{self.wrapped(a, level)} {symbol} {self.wrapped(b, level + 1)}", oracle.Map(op, a.node, b.node), [a, b], level)
 

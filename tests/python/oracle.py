@@ -105,13 +105,20 @@ class ScalarParameter(Literal):
 
 
 class Let(Node):
-    """A stored tensor: an opaque leaf."""
+    """A stored tensor: an opaque leaf. (Of a name alone it is another name: see `named`.)"""
 
     def __init__(self, node):
         self.node, self.shape = node, node.shape
 
     def element(self, run, index):
         return self.node.at(run, index)
+
+
+def named(node):
+    """What a name stands for in the end."""
+    while isinstance(node, Let) and isinstance(node.node, (Let, ScalarParameter)):
+        node = node.node
+    return node
 
 
 MAPS = {"add": add, "sub": num.subtract, "mul": multiply, "div": num.divide, **FUNCTIONS}
@@ -128,7 +135,7 @@ class Map(Node):
         return self.apply(values)
 
     def apply(self, values):
-        if self.op == "mul" and any(isinstance(o, ScalarParameter) and num.is_zero(v) for o, v in zip(self.operands, values)):
+        if self.op == "mul" and any(isinstance(named(o), ScalarParameter) and num.is_zero(v) for o, v in zip(self.operands, values)):
             return ZERO
         return MAPS[self.op](*values)
 
