@@ -125,6 +125,31 @@ double count_members(const SetTensor& t, std::size_t i, const MemberCounter& cou
   return count + ((special & has_nan) != 0) + ((special & has_pinf) != 0) + ((special & has_ninf) != 0);
 }
 
+/// Is every set of the block one interval of numbers?
+bool is_plain(const Plane& p, std::int64_t first, std::int64_t count) {
+  std::uint8_t found = 0;
+  if (p.flags)
+    for (std::int64_t i = 0; i < count; ++i) found |= (*p.flags)[static_cast<std::size_t>(first + i)];
+  return !(found & ~any_zero);
+}
+
+/// Such a block, without branches: sets of one value count one, the few wider ones are listed and counted.
+void check_plain(const Plane& p, std::int64_t first, const std::vector<double>& values, const MemberCounter& counter, double& members,
+                 std::vector<std::int64_t>& outside) {
+  const double *lo = p.lo() + first, *hi = p.hi() + first;
+  std::vector<std::uint32_t> wide(values.size() + 1), out(values.size() + 1);
+  std::size_t n_wide = 0, n_out = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    wide[n_wide] = out[n_out] = static_cast<std::uint32_t>(i);
+    n_wide += lo[i] != hi[i];
+    n_out += !((lo[i] <= values[i]) & (values[i] <= hi[i]));
+  }
+  double count = static_cast<double>(values.size() - n_wide);
+  for (std::size_t k = 0; k < n_wide; ++k) count += counter(lo[wide[k]], hi[wide[k]]);
+  members += count;
+  for (std::size_t k = 0; k < n_out; ++k) outside.push_back(first + out[k]);
+}
+
 std::string set_text(const std::vector<Set<F64>>& sets) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " or ") + part; };
@@ -218,17 +243,13 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
     const std::int64_t first = k * block, count = std::min(block, n - first);
     std::vector<double> values(static_cast<std::size_t>(count));
     output.decode(first, count, values.data());
-    const Plane& only = set.planes[0];
-    const bool simple = set.planes.size() == 1 && mask.empty() && !options.signed_zero && !how.members;
+    if (set.planes.size() == 1 && mask.empty() && !options.signed_zero && !how.members && is_plain(set.planes[0], first, count)) {
+      check_plain(set.planes[0], first, values, counter, part.members, part.outside);
+      part.checked += count;
+      return;
+    }
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t e = static_cast<std::size_t>(first + i);
-      if (simple && !(flags_at(only, e) & ~any_zero)) {  // one interval of numbers: most elements
-        const double lo = only.lo()[e], hi = only.hi()[e], v = values[static_cast<std::size_t>(i)];
-        ++part.checked;
-        part.members += lo == hi ? 1 : counter(lo, hi);
-        if (!(lo <= v && v <= hi)) part.outside.push_back(first + i);
-        continue;
-      }
       if (!mask.empty() && !mask[e]) continue;
       ++part.checked;
       part.members += count_members(set, e, counter);

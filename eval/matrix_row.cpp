@@ -128,10 +128,15 @@ void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, d
     }
   }
   if (!rule_.rounds || rule_.within) return;
+  // lo_d <= lo_u <= the value above lo_d: both round to it. Only where lo_u lies beyond is it rounded by itself; likewise below.
   up_(lo_d, lo_d, r.columns);
-  up_(lo_u, lo_u, r.columns);
-  down_(hi_d, hi_d, r.columns);
   down_(hi_u, hi_u, r.columns);
+  for (std::size_t j = 0; j < r.columns; ++j) {
+    if (lo_u[j] <= lo_d[j]) lo_u[j] = lo_d[j];
+    else up_(lo_u + j, lo_u + j, 1);
+    if (hi_d[j] >= hi_u[j]) hi_d[j] = hi_u[j];
+    else down_(hi_d + j, hi_d + j, 1);
+  }
 }
 
 }  // namespace erx

@@ -28,15 +28,25 @@ bool round_tile(const Tile& x, const Tile& out, std::size_t n, const Format& for
   }
   const double largest = format.max_finite();
   const double *top = out.is_point ? out.lo_u : out.hi_u, *x_top = x.is_point ? x.lo_u : x.hi_u;
+  // Most results are plain numbers away from zero; the others are listed without branches, and looked at one by one.
+  static constexpr std::uint8_t no_flags[tile_size] = {};
+  const std::uint8_t* flags = x.plain ? no_flags : x.flags;
+  const auto is_regular = [&](std::size_t i) {
+    return (std::fabs(out.lo_d[i]) <= largest) & (std::fabs(top[i]) <= largest) & (std::fabs(x.lo_d[i]) <= largest) & (std::fabs(x_top[i]) <= largest) &
+           ((flags[i] & ~any_zero) == 0);
+  };
+  std::uint16_t odd[tile_size + 1];
+  std::size_t n_odd = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint8_t flags = x.plain ? 0 : x.flags[i];
-    const bool regular = !(flags & ~any_zero) && std::fabs(out.lo_d[i]) <= largest && std::fabs(top[i]) <= largest && std::fabs(x.lo_d[i]) <= largest &&
-                         std::fabs(x_top[i]) <= largest;
-    if (regular && (out.lo_d[i] > 0 || top[i] < 0)) {
-      out.flags[i] = 0;
-    } else if (regular && x.lo_d[i] == 0 && x_top[i] == 0) {
-      out.flags[i] = format.has_negative_zero() || !(flags & any_zero) ? flags & any_zero : std::uint8_t{has_pzero};
-    } else if (regular && !x.is_point && x.lo_u[i] < 0 && x.hi_d[i] > 0) {
+    odd[n_odd] = static_cast<std::uint16_t>(i);
+    n_odd += !(is_regular(i) & ((out.lo_d[i] > 0) | (top[i] < 0)));
+    out.flags[i] = 0;
+  }
+  for (std::size_t k = 0; k < n_odd; ++k) {
+    const std::size_t i = odd[k];
+    if (is_regular(i) && x.lo_d[i] == 0 && x_top[i] == 0) {
+      out.flags[i] = format.has_negative_zero() || !(flags[i] & any_zero) ? flags[i] & any_zero : std::uint8_t{has_pzero};
+    } else if (is_regular(i) && !x.is_point && x.lo_u[i] < 0 && x.hi_d[i] > 0) {
       // Both signs are there, so a zero may have either.
       out.flags[i] = format.has_negative_zero() ? any_zero : std::uint8_t{has_pzero};
     } else {
