@@ -105,6 +105,10 @@ class Generator:
         e = self.real(shape, depth - 1)
         return self.made(f"round<{fmt.text}>({e.text})", oracle.Round(fmt, e.node), [e], fmt=fmt)
 
+    def made_value(self, fmt, shape):
+        e = self.input(shape)
+        return self.made(f"round<{fmt.text}>({e.text})", oracle.Round(fmt, e.node), [e], fmt=fmt)
+
     # --- pieces of text ---
 
     @staticmethod
@@ -115,9 +119,9 @@ class Generator:
         """As an operand: parentheses where they are needed, and sometimes where not."""
         return f"({e.text})" if e.level < level or (e.level < ATOM and self.rng.random() < 0.3) else e.text
 
-    def binary(self, op, a, b):
-        if not (re.search(NAME, a.text) or re.search(NAME, b.text)):
-            b = self.input(b.shape, within=TINY) or self.input(b.shape)  # arithmetic of whole literals is not rounded: it counts
+    def binary(self, op, a, b, within=None):
+        if not (re.search(NAME, a.text) or re.search(NAME, b.text)):  # arithmetic of whole literals is not rounded: it counts
+            b = self.input(b.shape, within) or self.opaque(self.made_value(within, b.shape))
         symbol, level = {"add": ("+", SUM), "sub": ("-", SUM), "mul": ("*", TERM), "div": ("/", TERM)}[op]
         return self.made(f"{self.wrapped(a, level)} {symbol} {self.wrapped(b, level + 1)}", oracle.Map(op, a.node, b.node), [a, b], level)
 
@@ -285,7 +289,7 @@ class Generator:
         inner = lambda s: self.written_inside(fmt, s, depth - 1)  # noqa: E731
         if kind == "binary":
             a, b = self.pair(shape, inner)
-            return self.binary(rng.choice(["add", "add", "sub", "mul", "mul", "div"]), a, b)
+            return self.binary(rng.choice(["add", "add", "sub", "mul", "mul", "div"]), a, b, fmt)
         if kind == "unary":
             e, op = inner(shape), rng.choice(["neg", "abs", "sqrt", "exp", "rsqrt", "exp2"])
             if op == "neg":
@@ -301,7 +305,7 @@ class Generator:
         a, b = self.pair(shape, lambda s: self.input(s, within=fmt) or self.literal())
         if a.shape != shape and b.shape != shape:
             return self.written_inside(fmt, shape, 0)
-        e = self.binary(rng.choice(["add", "mul"]), a, b)
+        e = self.binary(rng.choice(["add", "mul"]), a, b, fmt)
         return Expr(f"exact({e.text})", e.node, ATOM)
 
     @staticmethod
