@@ -262,7 +262,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     }
     return at;
   };
-  const std::int64_t panel = std::min<std::int64_t>(rows, 256), panels = (rows + panel - 1) / panel;
+  const std::int64_t panel = std::clamp<std::int64_t>((rows + 1) / 2, 1, 512), panels = (rows + panel - 1) / panel;
   const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + batch_offset(fb, batch), depth, columns, sb_term, sb_column}; };
   // Columns of operand b are profiled once per batch.
   std::vector<Profile> column_profiles(static_cast<std::size_t>(batches));

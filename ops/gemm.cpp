@@ -6,6 +6,7 @@ extern "C" void openblas_set_num_threads(int);
 #endif
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -35,6 +36,24 @@ void multiply(const A& a, const MatrixView& b, double* c, std::int64_t rows) {
 
 void gemm(const MatrixView& a, const MatrixView& b, double* c) {
   one_thread();
+#ifdef ERX_OPENBLAS
+  // Eigen's expression clears c and adds to it; its binding of dgemm does not have to. Row-major c = a b is column-major c' = b' a'.
+  if (a.rows > 0 && a.columns > 0 && b.columns > 0) {
+    const auto operand = [](const MatrixView& m, char& trans, int& leading) {
+      const bool by_rows = m.column_stride == 1;
+      trans = by_rows ? 'N' : 'T';
+      leading = static_cast<int>(std::max<std::int64_t>(by_rows ? m.row_stride : m.column_stride, by_rows ? m.columns : m.rows));
+    };
+    char trans_a, trans_b;
+    int leading_a, leading_b;
+    operand(a, trans_a, leading_a);
+    operand(b, trans_b, leading_b);
+    const int rows = static_cast<int>(b.columns), columns = static_cast<int>(a.rows), depth = static_cast<int>(a.columns);
+    const double one = 1, zero = 0;
+    BLASFUNC(dgemm)(&trans_b, &trans_a, &rows, &columns, &depth, &one, b.data, &leading_b, a.data, &leading_a, &zero, c, &rows);
+    return;
+  }
+#endif
   if (a.column_stride == 1)
     multiply(Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.row_stride)), b, c, a.rows);
   else
