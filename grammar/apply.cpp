@@ -132,7 +132,14 @@ Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attrib
     return result;
   }
   if (mode.kind == Manner::Kind::within) {
-    result.node = widened(exact, mode.format, op.is_function ? 2 : 0, at);
+    // A sum of many terms has many roundings, wherever it stands: `A @ B * c` as much as `(A @ B) * c`.
+    if (op.sum_role == SumRole::contraction || op.sum_role == SumRole::reduction) {
+      Attributes summed;
+      summed.format = mode.format;
+      result.node = build(erx::op("within_sum"), {*exact}, std::move(summed), {at}, at);
+    } else {
+      result.node = widened(exact, mode.format, op.is_function ? 2 : 0, at);
+    }
     return result;
   }
   if (op.is_function) {

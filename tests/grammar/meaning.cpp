@@ -118,6 +118,11 @@ TEST_CASE("within: every operation widened, sums flattened, inner roundings stay
   const auto list = [](const std::string& text) { return to_list(*lower(text, abc)); };
   CHECK(count(list("within<f32>(a @ b + c + 0 * a)"), "within_sum<f32>") == 1);
   CHECK(count(list("within<f32>(a @ b + c * (a + b))"), "within_sum<f32>") == 2);
+  for (const char* text : {"within<f32>(a @ b * c)", "within<f32>(a @ b / c)", "within<f32>((a @ b) * c)", "within<f32>(-(a @ b * c))"}) {
+    CHECK(count(list(text), "within_sum<f32>") == 1);  // the product of matrices is a sum wherever it stands
+    CHECK(count(list(text), "= within<f32>") == 1);
+  }
+  CHECK(count(list("within<f32>(a @ b @ c)"), "within_sum<f32>") == 2);
   CHECK(count(list("within<f32>(a * b * c)"), "= within<f32>") == 2);
   CHECK(count(list("within<f32>(a * b + c)"), "= within<f32>") == 0);
   CHECK(count(list("within<f32>(a + b + c + mean(c))"), "= within<f32>") == 1);
