@@ -19,14 +19,11 @@ namespace erx {
 class FreeBlocks {
  public:
   static FreeBlocks& instance() {
-    static FreeBlocks blocks;
+    static FreeBlocks& blocks = *new FreeBlocks;  // never destroyed: a thread may still give back arrays while the process ends
     return blocks;
   }
   FreeBlocks() = default;
   FreeBlocks(const FreeBlocks&) = delete;
-  ~FreeBlocks() {
-    for (const Block& b : blocks_) std::free(b.data);
-  }
 
   void* take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
