@@ -41,7 +41,9 @@ template <bool rounds, bool with_other>
 #pragma GCC ivdep
   for (std::size_t j = 0; j < n; ++j) {
     const double norm = r.row_norm * norms[j], product_grid = r.row_grid * grids[j];
-    const bool certified = ((norm <= 0x1p53 * (1 - 0x1p-52) * product_grid) | planted(Mistake::inexact_is_exact)) & (product_grid >= 0x1p-1000) & (product_grid <= 0x1p900);
+    bool certified = ((norm <= 0x1p53 * (1 - 0x1p-52) * product_grid) | planted(Mistake::inexact_is_exact)) & (product_grid >= 0x1p-1000) & (product_grid <= 0x1p900);
+    if constexpr (planted_build)
+      if (planted(Mistake::ratio_form)) certified = (r.row_norm / r.row_grid) * (norms[j] / grids[j]) <= 0x1p53 * (1 - 0x1p-52);
     const double d = select(certified | planted(Mistake::centre_only), 0.0, norm * r.relative + r.absolute);
     const double p_error = select(certified, 0.0, norm * r.magnitude_relative + r.magnitude_absolute);
     const double product = sign * centre[j], product_magnitude = bulk::magnitude(magnitude[j]);

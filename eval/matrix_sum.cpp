@@ -72,7 +72,7 @@ Profile profile(const double* data, const std::uint8_t* flags, std::int64_t line
   for (std::size_t l = 0; l < p.norm.size(); ++l) {
     const double n = std::sqrt(p.norm[l]) * (planted(Mistake::raw_norms) ? 1 : inflate);
     // Squares of extreme values leave the range of doubles; zero rows need the signs of their zeros.
-    const bool in_range = (n > 0x1p-400 || planted(Mistake::unscaled_norms)) && n < 0x1p400;
+    const bool in_range = (n > 0x1p-400 || planted(Mistake::unscaled_norms) || planted(Mistake::ratio_form)) && n < 0x1p400;
     p.norm[l] = special[l] || !in_range ? infinity : n;
   }
   return p;

@@ -28,7 +28,7 @@ SumParts<R> parts_of(const std::vector<Leaf<R>>& leaves) {
     }
     parts.lower = add(parts.lower, v.lo);
     parts.upper = add(parts.upper, v.hi);
-    parts.magnitude = add(parts.magnitude, max_of(abs_of(v.lo), abs_of(v.hi)));
+    parts.magnitude = add(parts.magnitude, planted(Mistake::magnitude_of_lower_ends) ? abs_of(v.lo) : max_of(abs_of(v.lo), abs_of(v.hi)));
     parts.is_point &= v.is_point;
   }
   special.finish(parts);

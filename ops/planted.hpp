@@ -1,4 +1,4 @@
-// Mistakes that were made, or nearly, in the rules of sums: each is planted in one place, and a test has to catch it.
+// Mistakes that were made, or nearly, in the rules of roundings and sums: each is planted in one place, and a test has to catch it.
 // In the program planted() is constant false and the compiler drops the branch; the executable erx_planted chooses one at a time.
 //   const R argument = planted(Mistake::no_error_in_argument) ? top : add(top, e);
 #pragma once
@@ -7,6 +7,26 @@ namespace erx {
 
 enum class Mistake {
   none,
+  // one rounding
+  ends_only,              // [-500, 500] in e4m3fn is NaN
+  closed_where_even,      // 464 is NaN under rne
+  open_for_away,          // 464 stays under rna
+  open_where_odd,         // 65520 stays in f16
+  nearest_point_for_up,   // the overflow point of rne under rtp and rtn
+  edge_kept,              // under ftz what rounds up to the smallest normal is never flushed
+  one_neighbour,          // sr and faithful round down only
+  // rounding by a magic constant
+  no_clamp,               // of the exponent
+  no_copysign,            // -0 becomes +0
+  lower_side_only,        // of an enclosure
+  // approximate functions and `within`
+  ulp_of_smaller_end,
+  ulp_below_power_of_two, // the ulp of the binade below
+  ulp_without_eta,
+  no_eta_in_within,
+  half_unit_in_within,
+  kept_subnormals_in_within,
+  magnitude_of_lower_ends, // P over the leaves before they were widened
   // bounds of any order
   one_leaf_less,          // n - 1 for products (n = K where a term C is added)
   no_underflow,           // products without the term n eta/2
@@ -39,6 +59,7 @@ enum class Mistake {
   // matrix products in float64
   raw_norms,
   unscaled_norms,         // squares that underflow
+  ratio_form,             // of the certificate: no product of grids, no range
   error_without_terms,    // a constant instead of n + 4
   inexact_is_exact,       // the grid certificate without its bound
   centre_only,            // rounds the centre
@@ -49,10 +70,12 @@ enum class Mistake {
 #ifdef ERX_PLANTED_MISTAKES
 inline Mistake planted_mistake = Mistake::none;  // of erx_planted alone
 inline bool planted(Mistake m) { return planted_mistake == m; }
+constexpr bool planted_build = true;
 inline bool wrong_blas = false;  // one element of each float64 product is wrong
 inline bool planted_fault() { return wrong_blas; }
 #else
 constexpr bool planted(Mistake) { return false; }
+constexpr bool planted_build = false;
 constexpr bool planted_fault() { return false; }
 #endif
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "ops/planted.hpp"
 #include "ops/rounding.hpp"
 
 namespace erx {
@@ -47,7 +48,7 @@ template <Mode mode>
   const double a = magnitude(x);
   double power = std::bit_cast<double>(bits & 0x7ff0000000000000u);  // 2^e, 0 for subnormals, infinity for the rest
   power = select(power < k.least_power, k.least_power, power);
-  power = select(power > k.greatest_power, k.greatest_power, power);
+  power = select((power > k.greatest_power) & !planted(Mistake::no_clamp), k.greatest_power, power);
   const double magic = power * k.magic, quantum = power * k.quantum;
   double r = (a + magic) - magic;
   if constexpr (mode == Mode::rna) {
@@ -60,7 +61,7 @@ template <Mode mode>
   constexpr bool nearest = mode == Mode::rne || mode == Mode::rna;
   const bool over = (nearest ? r : a) > k.max_finite;
   r = select(r < k.flush_below, 0.0, r);
-  r = std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) | (bits & 0x8000000000000000u)) + k.zero;
+  r = std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) | (planted(Mistake::no_copysign) && r == 0 ? 0 : bits & 0x8000000000000000u)) + k.zero;
   r = select(over, select(negative, k.overflow[1], k.overflow[0]), r);
   r = select(a == std::numeric_limits<double>::infinity(), select(negative, k.infinite[1], k.infinite[0]), r);
   return select(a != a, x, r);

@@ -1,5 +1,7 @@
 #include "ops/round_set.hpp"
 
+#include "ops/planted.hpp"
+
 namespace erx {
 
 Rounded round_real(const Chopped& x, const Format& format, const Rounding& rounding) {
@@ -22,13 +24,14 @@ Rounded round_real(const Chopped& x, const Format& format, const Rounding& round
     up.mode = Mode::rtp;
   }
   r.low = round_to(x, format, down);
-  r.high = two ? round_to(x, format, up) : r.low;
+  r.high = two && !planted(Mistake::one_neighbour) ? round_to(x, format, up) : r.low;
   if (rounding.flush == Flush::no || x.significand == 0 || x.exponent >= format.emin() || !format.has_subnormals) return r;
   // |x| is below the smallest normal. A result that rounds up to it is subnormal before rounding, and normal after.
   double& far = x.negative ? r.low : r.high;
   double& near = x.negative ? r.high : r.low;
   if (rounding.flush == Flush::yes && std::fabs(far) < format.min_normal()) far = 0;
-  near = 0;
+  if (planted(Mistake::edge_kept) && rounding.flush == Flush::yes && std::fabs(far) == format.min_normal()) near = far;
+  else near = 0;
   return r;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "ir/format.hpp"
+#include "ops/planted.hpp"
 #include "ops/set_rules.hpp"
 
 namespace erx {
@@ -68,7 +69,7 @@ Set<R> round_set(const Set<R>& x, const Format& format, const Rounding& rounding
     // whether an end overflows is not told by its enclosure
     for (int k : {0, 2})
       r.flag(undecided, ends[k].special != ends[k + 1].special || (ends[k].special && ends[k].positive != ends[k + 1].positive));
-    if (!all_over) {
+    if (!all_over && !(planted(Mistake::ends_only) && ends[0].special && ends[3].special)) {
       const R lo = R::between(ends[0].low, ends[1].low, c);
       const R hi = R::between(ends[2].high, ends[3].high, c);
       r.reals(lo, hi, single);
@@ -96,12 +97,17 @@ Set<R> widen(const Set<R>& x, const Attributes& attributes, Context c) {
   };
   // |x| u + eta / 2; or ulps of the largest magnitude
   const auto radius = [&](const R& end) -> R {
-    if (attributes.ulp == 0)
-      return add(mul(abs_of(end), R::exact(format.unit_roundoff(), c)), mul(R::exact(format.min_positive(), c), R::exact(0.5, c)));
-    const double largest = std::fmax(std::fabs(lower(x.lo)), std::fabs(upper(x.hi)));
+    if (attributes.ulp == 0) {
+      const double unit = format.unit_roundoff() * (planted(Mistake::half_unit_in_within) ? 0.5 : 1);
+      return add(mul(abs_of(end), R::exact(unit, c)), mul(R::exact(format.min_positive(), c), R::exact(planted(Mistake::no_eta_in_within) ? 0 : 0.5, c)));
+    }
+    double largest = std::fmax(std::fabs(lower(x.lo)), std::fabs(upper(x.hi)));
+    if (planted(Mistake::ulp_of_smaller_end)) largest = std::fmin(std::fabs(lower(x.lo)), std::fabs(upper(x.hi)));
+    if (planted(Mistake::ulp_below_power_of_two)) largest = std::nextafter(largest, 0);
     if (!(largest <= std::numeric_limits<double>::max())) return R::between(0, f64::infinity, c);
-    const int e = largest == 0 ? format.emin() : std::max(std::ilogb(largest), format.emin());
-    const double ulp = std::fmax(std::ldexp(1.0, e - format.fraction_bits), format.min_positive());
+    const bool floored = !planted(Mistake::ulp_without_eta);
+    const int e = largest == 0 ? format.emin() : std::max(std::ilogb(largest), floored ? format.emin() : -1000);
+    const double ulp = std::fmax(std::ldexp(1.0, e - format.fraction_bits), floored ? format.min_positive() : 0);
     return mul(R::exact(ulp, c), R::exact(attributes.ulp, c));
   };
   R lo = is_kept(x.lo) ? x.lo : sub(x.lo, radius(x.lo));
@@ -110,7 +116,7 @@ Set<R> widen(const Set<R>& x, const Attributes& attributes, Context c) {
   const Rounding nearest{};
   for (const Rounded& end : {round_real(chop_lower(lo), format, nearest), round_real(chop_upper(hi), format, nearest)}) r.flag(end.special);
   bool flushed = false;
-  if (attributes.rounding.flush != Flush::no) {
+  if (attributes.rounding.flush != Flush::no && !planted(Mistake::kept_subnormals_in_within)) {
     const double nu = format.min_normal();
     flushed = lower(lo) < nu && upper(hi) > -nu;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/num/set.hpp"
+#include "ops/planted.hpp"
 #include "ops/round_bulk.hpp"
 
 namespace erx {
@@ -14,7 +15,7 @@ bool round_tile(const Tile& x, const Tile& out, std::size_t n, const Format& for
   const BulkRounding round(format, rounding);
   if (!round.is_fast()) return false;
   round(x.lo_d, out.lo_d, n);
-  if (x.lo_u == x.lo_d) std::copy(out.lo_d, out.lo_d + n, out.lo_u);
+  if (x.lo_u == x.lo_d || planted(Mistake::lower_side_only)) std::copy(out.lo_d, out.lo_d + n, out.lo_u);
   else round(x.lo_u, out.lo_u, n);
   if (!out.is_point) {
     if (x.hi_d == x.lo_d && x.hi_u == x.lo_u) {

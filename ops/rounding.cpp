@@ -6,6 +6,7 @@
 
 #include "ir/error.hpp"
 #include "ir/power.hpp"
+#include "ops/planted.hpp"
 
 namespace erx {
 namespace {
@@ -78,6 +79,10 @@ bool overflows(const Chopped& x, const Cut& c, const Format& f, const Rounding& 
     return magnitude(c, goes_away_from_zero(c, true, r.mode)) > 0;
   }
   if (x.exponent < f.emin()) return false;
+  if (planted(Mistake::closed_where_even) && r.mode == Mode::rne) return magnitude(c, c.half) > f.max_finite();
+  if ((planted(Mistake::open_where_odd) && r.mode == Mode::rne) || (planted(Mistake::open_for_away) && r.mode == Mode::rna) ||
+      (planted(Mistake::nearest_point_for_up) && (r.mode == Mode::rtp || r.mode == Mode::rtn)))
+    return magnitude(c, c.half && c.below) > f.max_finite();
   if (nearest) return magnitude(c, goes_away_from_zero(c, x.negative, r.mode)) > f.max_finite();
   const double below = magnitude(c, 0);
   return below > f.max_finite() || (below == f.max_finite() && c.inexact());
@@ -147,6 +152,8 @@ double round_to(const Chopped& x, const Format& f, const Rounding& r) {
   const bool up = goes_away_from_zero(c, x.negative, r.mode);
   if (!f.has_zero && (is_zero(x) || x.exponent < f.emin())) return f.min_positive();
   double result = magnitude(c, up);
+  if constexpr (planted_build)  // an overflow that was not seen stays the largest value
+    if (result > f.max_finite()) result = f.max_finite();
   if (r.flush == Flush::yes && f.has_zero && result < f.min_normal()) result = 0;
   return x.negative && (result != 0 || f.has_negative_zero()) ? -result : result;
 }

@@ -1,8 +1,9 @@
-// Plants one mistake after another in the rules of sums and prints what caught each. One that nothing catches fails the test.
+// Plants one mistake after another in the rules of roundings and sums and prints what caught each. One that nothing catches fails the test.
 #include <cstdio>
 #include <string_view>
 
 #include "ops/planted.hpp"
+#include "tests/round/checks.hpp"
 #include "tests/sum/checks.hpp"
 
 using namespace erx;
@@ -10,7 +11,7 @@ using namespace erx::test;
 
 namespace {
 
-enum class Part { orders, tensor_cores, matrices };
+enum class Part { roundings, orders, tensor_cores, matrices };
 
 struct Planted {
   Mistake mistake;
@@ -20,6 +21,12 @@ struct Planted {
 
 #define ERX_PLANTED(mistake, part) {Mistake::mistake, #mistake, Part::part}
 constexpr Planted all[] = {
+    ERX_PLANTED(ends_only, roundings),           ERX_PLANTED(closed_where_even, roundings),  ERX_PLANTED(open_for_away, roundings),
+    ERX_PLANTED(open_where_odd, roundings),      ERX_PLANTED(nearest_point_for_up, roundings), ERX_PLANTED(edge_kept, roundings),
+    ERX_PLANTED(one_neighbour, roundings),       ERX_PLANTED(no_clamp, roundings),           ERX_PLANTED(no_copysign, roundings),
+    ERX_PLANTED(lower_side_only, roundings),     ERX_PLANTED(ulp_of_smaller_end, roundings), ERX_PLANTED(ulp_below_power_of_two, roundings),
+    ERX_PLANTED(ulp_without_eta, roundings),     ERX_PLANTED(no_eta_in_within, roundings),   ERX_PLANTED(half_unit_in_within, roundings),
+    ERX_PLANTED(kept_subnormals_in_within, roundings), ERX_PLANTED(magnitude_of_lower_ends, orders),
     ERX_PLANTED(one_leaf_less, orders),          ERX_PLANTED(no_underflow, orders),          ERX_PLANTED(half_underflow, orders),
     ERX_PLANTED(always_exact_products, orders),  ERX_PLANTED(infinities_only, orders),       ERX_PLANTED(no_error_in_argument, orders),
     ERX_PLANTED(previous_partial_sum, orders),   ERX_PLANTED(kept_subnormal_leaves, orders), ERX_PLANTED(exact_first_products, orders),
@@ -29,14 +36,14 @@ constexpr Planted all[] = {
     ERX_PLANTED(always_fused, orders),           ERX_PLANTED(binary_trees, orders),          ERX_PLANTED(no_store, orders),
     ERX_PLANTED(infinity_without_nan, orders),   ERX_PLANTED(no_zero_products, tensor_cores), ERX_PLANTED(call_less, tensor_cores),
     ERX_PLANTED(one_end, tensor_cores),          ERX_PLANTED(raw_norms, matrices),           ERX_PLANTED(unscaled_norms, matrices),
-    ERX_PLANTED(error_without_terms, matrices),  ERX_PLANTED(inexact_is_exact, matrices),    ERX_PLANTED(centre_only, matrices),
+    ERX_PLANTED(ratio_form, matrices),           ERX_PLANTED(error_without_terms, matrices),  ERX_PLANTED(inexact_is_exact, matrices),    ERX_PLANTED(centre_only, matrices),
     ERX_PLANTED(zero_of_product, matrices),      ERX_PLANTED(unchecked_product, matrices),
 };
 #undef ERX_PLANTED
 
 /// The first check that fails, with what it says; more cases only where few find nothing.
 std::string caught_by(Part part) {
-  const auto& checks = part == Part::orders ? order_checks() : part == Part::tensor_cores ? tensor_core_checks() : matrix_checks();
+  const auto& checks = part == Part::roundings ? rounding_checks() : part == Part::orders ? order_checks() : part == Part::tensor_cores ? tensor_core_checks() : matrix_checks();
   for (int effort : {20, 100, 400}) {
     if (part == Part::matrices && effort > 20) break;
     for (const Check& check : checks) {
@@ -52,7 +59,7 @@ std::string caught_by(Part part) {
 int main(int argc, char** argv) {
   int survived = 0;
   if (argc < 2)
-    for (const Part part : {Part::orders, Part::tensor_cores}) {
+    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores}) {
       const std::string found = caught_by(part);
       if (!found.empty()) std::printf("without a mistake: %s\n", found.c_str());
       survived += !found.empty();

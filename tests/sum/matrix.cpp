@@ -14,7 +14,7 @@ namespace {
 
 using Found = std::optional<std::string>;
 using Tier = EvaluateOptions::Tier;
-enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, one_signed };
+enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed };
 
 std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, std::int64_t n, std::int64_t row) {
   std::normal_distribution<double> normal;
@@ -36,6 +36,7 @@ std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, st
       }
       case Data::huge: x = std::ldexp(x, static_cast<int>(random() % 2000) - 1000); break;
       case Data::tiny: x = 1e-170 * x; break;
+      case Data::tiny_integer: x = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random() % 2001) - 1000), -540); break;
       case Data::constructed: x = 0; break;
       default: break;
     }
@@ -230,6 +231,7 @@ std::vector<Product> products() {
   put("f64 gaussian", f64, f64, f64, Data::gaussian, plain);
   put("f64 of every size", f64, f64, f64, Data::huge, plain);
   put("f64 tiny", f64, f64, f64, Data::tiny, plain);
+  put("f64 integers times 2^-540", f64, f64, f64, Data::tiny_integer, plain);
   put("f64 integers, b = 3a", f64, f64, f64, Data::constructed, [](Product& p) { p.transposed = true; });
   put("exact f64 b = 3a", f64, f64, f64, Data::constructed, [](Product& p) { p.rounds = false; p.transposed = true; });
   put("bf16 gaussian", bf16, bf16, f32, Data::gaussian, plain);

@@ -1,0 +1,12 @@
+// Checks of one rounding, of sets that are rounded, and of widening, that the tests run once and the planted mistakes one by one.
+// Each returns the first legal value that a rule leaves out (or the first wrong one), or nothing.
+#pragma once
+#include <vector>
+
+#include "tests/sum/checks.hpp"
+
+namespace erx::test {
+
+const std::vector<Check>& rounding_checks();
+
+}  // namespace erx::test
