@@ -1,6 +1,7 @@
 // The checks that the tests run once, and the planted mistakes one by one.
 // Each returns the first legal execution that a rule leaves out, or nothing.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,9 @@ struct Figures {
     double sum = 0, largest = 0;
     long count = 0, needless = 0, single = 0;  // needless: wide sets of sums that have one result in every execution
   };
-  Width hull, chain, closed, fixed, split, within;
+  std::map<std::string, Width> widths;  // of each rule, sums that may be flushed apart
+  std::string rule;                     // whose widths are being measured; empty: none
+  Width* width(bool flushes = false) { return rule.empty() ? nullptr : &widths[rule + (flushes ? ", ftz" : "")]; }
 };
 
 struct Check {

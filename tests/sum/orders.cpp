@@ -100,7 +100,7 @@ Found compare_one(const Case& k, const SumRule& rule, Path path, const Values& l
 using Shape = void (*)(RandomCases&, SumRule&, std::size_t& n);
 
 /// `hull_leaves`: 12 takes the exact hull, 0 the chain rule.
-Found run(int effort, std::uint64_t seed, Path path, std::int64_t hull_leaves, bool spread, Shape shape, Figures& figures, Figures::Width Figures::*width) {
+Found run(int effort, std::uint64_t seed, Path path, std::int64_t hull_leaves, bool spread, Shape shape, Figures& figures) {
   for (std::size_t at = 0; at < settings().size(); ++at) {
     const Setting& setting = settings()[at];
     RandomCases random(seed + at * 977, setting.format, setting.a, setting.b);
@@ -122,7 +122,7 @@ Found run(int effort, std::uint64_t seed, Path path, std::int64_t hull_leaves, b
       const Values legal = results(k, [&](const std::vector<Operand>& leaves) { return executions.run(leaves); });
       ++figures.cases;
       figures.values += static_cast<long>(legal.size());
-      if (Found f = compare_one(k, rule, path, legal, width && !spread ? &(figures.*width) : nullptr)) return f;
+      if (Found f = compare_one(k, rule, path, legal, spread ? nullptr : figures.width(rule.flush != Flush::no))) return f;
     }
   }
   return {};
@@ -165,9 +165,9 @@ void within(RandomCases&, SumRule& r, std::size_t&) {
   r.contraction = Contraction::free;
 }
 
-template <Shape shape, Path path, int hull_leaves, bool spread, Figures::Width Figures::*width>
+template <Shape shape, Path path, int hull_leaves, bool spread>
 Found check(int effort, Figures& figures) {
-  return run(effort, 20240901, path, hull_leaves, spread, shape, figures, width);
+  return run(effort, 20240901, path, hull_leaves, spread, shape, figures);
 }
 
 /// All sums of two and of three plain values of a format with 16 codes.
@@ -220,38 +220,69 @@ Found next_binade(int, Figures& figures) {
   return {};
 }
 
+/// Whole multiples of a value of the format, small enough for every partial sum: one result in every order.
+Found on_grid(int effort, Figures& figures) {
+  std::mt19937_64 random(77);
+  for (const Setting& setting : settings())
+    for (int i = 0; i < effort; ++i) {
+      const Format& f = setting.format;
+      SumRule rule;
+      rule.rounds = true;
+      rule.format = f;
+      rule.hull_leaves = rule.chain_leaves = 0;
+      const double unit = std::max(f.min_normal(), f.max_finite() / std::ldexp(1.0, f.precision() + static_cast<int>(random() % 3)));
+      const double q = std::ldexp(1.0, std::ilogb(unit));
+      Case k;
+      std::vector<Operand> leaves;
+      double room = std::min(std::ldexp(1.0, f.precision()), f.max_finite() / q);
+      for (std::size_t n = 2 + random() % 4; n-- > 0;) {
+        const double most = std::floor(room / 2), x = std::floor(static_cast<double>(random() % 1024) / 1024 * (most + 1));
+        room -= x;
+        const double leaf = (random() % 2 ? -x : x) * q;
+        leaves.push_back({leaf});
+        k.leaves.push_back({{{leaf}}, leaf == 0 ? INFINITY : q, 0});
+      }
+      const Values legal = Executions(f, rule).any(leaves);
+      ++figures.cases;
+      figures.values += static_cast<long>(legal.size());
+      for (const Path path : {Path::leaves, Path::summary})
+        if (Found found = compare_one(k, rule, path, legal, figures.width())) return found;
+    }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<Check>& order_checks() {
-  using W = Figures;
   static const std::vector<Check> all = {
-      {"any, hull", check<any, Path::leaves, 12, false, &W::hull>},
-      {"any, chain rule", check<any, Path::leaves, 0, false, &W::chain>},
-      {"any, closed bound", check<any, Path::summary, 0, false, &W::closed>},
-      {"any, hull, sets", check<any, Path::leaves, 12, true, nullptr>},
-      {"any, chain rule, sets", check<any, Path::leaves, 0, true, nullptr>},
-      {"any, closed bound, sets", check<any, Path::summary, 0, true, nullptr>},
+      {"any, hull", check<any, Path::leaves, 12, false>},
+      {"any, chain rule", check<any, Path::leaves, 0, false>},
+      {"any, closed bound", check<any, Path::summary, 0, false>},
+      {"any, hull, sets", check<any, Path::leaves, 12, true>},
+      {"any, chain rule, sets", check<any, Path::leaves, 0, true>},
+      {"any, closed bound, sets", check<any, Path::summary, 0, true>},
+      {"any, grid rule", on_grid},
       {"any, every triple", exhaustive},
       {"any, next binade", next_binade},
-      {"assoc", check<assoc, Path::leaves, 12, false, &W::fixed>},
-      {"assoc, chain rule", check<assoc, Path::leaves, 0, false, nullptr>},
-      {"assoc, sets", check<assoc, Path::leaves, 12, true, nullptr>},
-      {"seq, rseq", check<sequences, Path::leaves, 12, false, &W::fixed>},
-      {"seq, rseq, sets", check<sequences, Path::leaves, 12, true, nullptr>},
-      {"pairwise", check<pairwise, Path::leaves, 12, false, &W::fixed>},
-      {"pairwise, sets", check<pairwise, Path::leaves, 12, true, nullptr>},
-      {"blocked, hull", check<blocked, Path::leaves, 12, false, nullptr>},
-      {"blocked, bounds", check<blocked, Path::leaves, 0, false, nullptr>},
-      {"blocked, sets", check<blocked, Path::leaves, 12, true, nullptr>},
-      {"split, hull", check<split, Path::leaves, 12, false, &W::split>},
-      {"split, bounds", check<split, Path::leaves, 0, false, nullptr>},
-      {"split, sets", check<split, Path::leaves, 12, true, nullptr>},
-      {"height, hull", check<height, Path::leaves, 12, false, nullptr>},
-      {"height, chain rule", check<height, Path::leaves, 0, false, nullptr>},
-      {"height, closed bound", check<height, Path::summary, 0, false, nullptr>},
-      {"within, chain rule", check<within, Path::leaves, 12, false, &W::within>},
-      {"within, closed bound", check<within, Path::summary, 0, false, nullptr>},
-      {"within, sets", check<within, Path::leaves, 0, true, nullptr>},
+      {"assoc", check<assoc, Path::leaves, 12, false>},
+      {"assoc, chain rule", check<assoc, Path::leaves, 0, false>},
+      {"assoc, sets", check<assoc, Path::leaves, 12, true>},
+      {"seq, rseq", check<sequences, Path::leaves, 12, false>},
+      {"seq, rseq, sets", check<sequences, Path::leaves, 12, true>},
+      {"pairwise", check<pairwise, Path::leaves, 12, false>},
+      {"pairwise, sets", check<pairwise, Path::leaves, 12, true>},
+      {"blocked, hull", check<blocked, Path::leaves, 12, false>},
+      {"blocked, bounds", check<blocked, Path::leaves, 0, false>},
+      {"blocked, sets", check<blocked, Path::leaves, 12, true>},
+      {"split, hull", check<split, Path::leaves, 12, false>},
+      {"split, bounds", check<split, Path::leaves, 0, false>},
+      {"split, sets", check<split, Path::leaves, 12, true>},
+      {"height, hull", check<height, Path::leaves, 12, false>},
+      {"height, chain rule", check<height, Path::leaves, 0, false>},
+      {"height, closed bound", check<height, Path::summary, 0, false>},
+      {"within, chain rule", check<within, Path::leaves, 12, false>},
+      {"within, closed bound", check<within, Path::summary, 0, false>},
+      {"within, sets", check<within, Path::leaves, 0, true>},
   };
   return all;
 }
