@@ -10,7 +10,8 @@ Rounded round_real(const Chopped& x, const Format& format, const Rounding& round
     const double v = overflow_result(x.negative || x.significand == 0, format, rounding);
     // between the largest value and what overflow gives, sr and faithful may take either
     const bool two = rounding.mode == Mode::sr || rounding.mode == Mode::faithful;
-    r.over = !two || x.significand == 0 || (x.negative && !format.has_sign);
+    // (0 is that value below an unsigned format)
+    r.over = !two || x.significand == 0 || (x.negative && !format.has_sign && !format.has_zero);
     r.positive = !x.negative && x.significand != 0;
     r.low = r.high = std::isfinite(v) ? v : finite_end(x, format);
     if (!std::isfinite(v)) r.special = std::isnan(v) ? has_nan : v > 0 ? has_pinf : has_ninf;

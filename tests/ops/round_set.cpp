@@ -78,7 +78,7 @@ void round_one(double x, bool minus_zero, const Format& f, const Rounding& r, Fo
   // either neighbour; past the largest value that value or what overflow gives
   if (overflows(chop(x), f, r)) {
     found.add(overflow_result(std::signbit(x) || x == 0, f, r));
-    if (x > f.max_finite() || (f.has_sign && x < f.lowest())) found.add(x > 0 ? f.max_finite() : f.lowest());
+    if (x > f.max_finite() || ((f.has_sign || f.has_zero) && x < f.lowest())) found.add(x > 0 ? f.max_finite() : f.lowest());
     return;
   }
   Rounding down = r, up = r;
