@@ -145,6 +145,8 @@ std::map<std::string, Tensor> read_inputs(const Spec& spec, const std::vector<st
       bind(name, number ? std::move(*number) : read_tensor(value, declared));
     } else if (is_archive(value)) {
       for (auto& [array, t] : read_npz(value, types)) bind(array, std::move(t));
+    } else if (value.starts_with("=")) {
+      throw Error("`" + word + "` has no name before the `=`: write NAME" + word);
     } else if (value.ends_with(".erx")) {
       throw Error("`" + word + "` is no input: the spec comes before --in");
     } else {

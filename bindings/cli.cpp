@@ -20,8 +20,14 @@ namespace {
 constexpr const char* spec_help = "SPEC.erx, SPEC.erx:NAME where the file holds several, - or -:NAME for standard input";
 constexpr const char* in_help = "inputs: NAME=FILE.npy, NAME=FILE.npz:ARRAY, NAME=FILE.safetensors:TENSOR, NAME=0.3, NAME=3/10, or an archive of all";
 
+// Told before CLI11 converts: its own conversion takes -1 for a huge count, and its ranges print hundreds of digits.
+std::string refusal_of_count(const std::string& word) {
+  if (!word.empty() && word.size() <= 9 && word.find_first_not_of("0123456789") == std::string::npos) return "";
+  return "`" + word + "` is no whole number from 0 to 999999999";
+}
+
 void add_evaluation(CLI::App& command, EvaluationArguments& e) {
-  command.add_option("--threads", e.threads, "number of threads (0: all cores)")->check(CLI::NonNegativeNumber);
+  command.add_option("--threads", e.threads, "number of threads (0: all cores)")->check(refusal_of_count);
   command.add_flag("--progress,!--no-progress", e.progress, "show progress on a terminal");
 }
 
@@ -71,7 +77,7 @@ struct Parser {
     c.add_option("--json", check.json, "write the report as JSON to this file (- for standard output)");
     c.add_option("--where", check.where, "check only where this mask is true");
     c.add_flag("--signed-zero", check.signed_zero, "tell -0 from +0");
-    c.add_option("--show", check.show, "number of violations listed");
+    c.add_option("--show", check.show, "number of violations listed")->check(refusal_of_count);
     add_evaluation(c, check.evaluation);
   }
 
@@ -79,7 +85,7 @@ struct Parser {
     auto& e = command("eval", "print the set of every element", [this] { return eval_command(eval); });
     add_spec(e, eval.spec, eval.in);
     e.add_option("--save", eval.save, "write the sets to this .npz: NAME.lo, NAME.hi, NAME.flags");
-    e.add_option("--show", eval.show, "number of elements printed");
+    e.add_option("--show", eval.show, "number of elements printed")->check(refusal_of_count);
     add_evaluation(e, eval.evaluation);
   }
 };
@@ -92,23 +98,41 @@ std::string or_near(const std::string& word, const std::vector<std::string>& kno
   return "; there are " + list;
 }
 
+/// Throws for the first word that looks like an option and is none of the app's, or lacks its value. `caller` names the app:
+/// "erx check".
+void refuse_unknown_options(const CLI::App& app, const std::string& caller, const std::vector<std::string>& words) {
+  std::vector<std::string> options, flags;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) flags.push_back("-" + name);
+  }
+  const auto is_among = [](const std::vector<std::string>& known, const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string &word = words[i], name = word.substr(0, word.find('='));
+    // CLI11 would take the next option for the value.
+    const CLI::Option* option = word.starts_with("--") && word == name ? app.get_option_no_throw(name) : nullptr;
+    if (option && option->get_items_expected_min() > 0 && (i + 1 == words.size() || words[i + 1].starts_with("--")))
+      throw Error("`" + name + "` is followed by no value (" + option->get_description() + ")");
+    if (name.starts_with("--") && name.size() > 2 && !is_among(options, name))
+      throw Error("`" + caller + "` has no option `" + name + "`" + or_near(name, options));
+    if (caller == "erx" && name != "--" && !name.starts_with("--") && !is_among(flags, name))
+      throw Error("`erx` has no option `" + name + "`" + or_near(name, options));
+  }
+}
+
 // A misspelt command or option is told before CLI11 tells what is missing because of it. `words` in order, without the program.
 void refuse_unknown(CLI::App& app, const std::vector<std::string>& words) {
-  if (words[0].starts_with("-")) return;
-  std::vector<std::string> commands, options{"--help"};
+  if (words[0].starts_with("-")) return refuse_unknown_options(app, "erx", {words[0]});
+  std::vector<std::string> commands;
   CLI::App* sub = nullptr;
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     commands.push_back(command->get_name());
     if (command->get_name() == words[0]) sub = command;
   }
   if (!sub) throw Error("there is no command `" + words[0] + "`" + or_near(words[0], commands));
-  for (const CLI::Option* option : sub->get_options())
-    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
-  for (const std::string& word : words) {
-    const std::string name = word.substr(0, word.find('='));
-    if (name.starts_with("--") && name.size() > 2 && std::find(options.begin(), options.end(), name) == options.end())
-      throw Error("`erx " + words[0] + "` has no option `" + name + "`" + or_near(name, options));
-  }
+  refuse_unknown_options(*sub, "erx " + words[0], words);
 }
 
 int parse_and_run(int argc, char** argv) {

@@ -298,6 +298,7 @@ PYBIND11_MODULE(_erx, m) {
   erx::define_pieces(m);
   erx::define_specs(m);
   erx::define_groups(m);
+  m.def("did_you_mean", [](const std::string& word, const std::vector<std::string>& known) { return erx::did_you_mean(word, known); });
   m.def("type_of", [](const std::string& name) { return erx::to_string(erx::type_of(name)); });
   m.def("type_contains", [](const std::string& outer, const std::string& inner) {
     return erx::contains(erx::type_of(outer), erx::type_of(inner));

@@ -266,6 +266,7 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
   report.tightness = report.checked ? members / static_cast<double>(report.checked) : 0;
   const std::optional<Format> format = output.type.is_floating() ? std::optional(output.type.format) : std::nullopt;
   for (const std::int64_t flat : report.outside) {
+    stop_if_asked(evaluation.options());
     if (covered) (*covered)[static_cast<std::size_t>(flat)] = false;
     const double d = distance(sets_at(set, static_cast<std::size_t>(flat)), output.at(flat), format);
     report.max_ulps = std::max(report.max_ulps, d);

@@ -264,6 +264,14 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   };
   const std::int64_t panel = std::clamp<std::int64_t>((rows + 1) / 2, 1, 512), panels = (rows + panel - 1) / panel;
   const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + batch_offset(fb, batch), depth, columns, sb_term, sb_column}; };
+  // A product can take seconds: rows are multiplied so many at a time that Ctrl-C is answered soon.
+  const std::int64_t piece = std::max<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64);
+  const auto multiply = [&](const MatrixView& a, const MatrixView& b, double* c) {
+    for (std::int64_t first = 0; first < a.rows; first += piece) {
+      stop_if_asked(options);
+      gemm({a.data + first * a.row_stride, std::min(piece, a.rows - first), a.columns, a.row_stride, a.column_stride}, b, c + first * b.columns);
+    }
+  };
   // Columns of operand b are profiled once per batch.
   std::vector<Profile> column_profiles(static_cast<std::size_t>(batches));
   std::vector<std::optional<Checksum>> sums(static_cast<std::size_t>(batches)), magnitude_sums(static_cast<std::size_t>(batches));
@@ -292,7 +300,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     const Profile& column_profile = column_profiles[static_cast<std::size_t>(batch)];
     Doubles centre(static_cast<std::size_t>(count * columns)), magnitude(sum.rule.rounds ? centre.size() : 0);
     const MatrixView a{pa.lo_d->data() + at_a, count, depth, sa_row, sa_term};
-    gemm(a, view_b(pb.lo_d->data(), batch), centre.data());
+    multiply(a, view_b(pb.lo_d->data(), batch), centre.data());
     if (planted_fault()) centre[centre.size() / 2] += 1;
     bool agrees = sums[static_cast<std::size_t>(batch)]->agrees(a, row_profile.norm, centre.data());
     if (sum.rule.rounds) {
@@ -301,7 +309,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
         for (std::int64_t k = 0; k < depth; ++k)
           abs_a[static_cast<std::size_t>(i * depth + k)] = std::fabs((*pa.lo_d)[static_cast<std::size_t>(at_a + i * sa_row + k * sa_term)]);
       const MatrixView magnitudes{abs_a.data(), count, depth, depth, 1};
-      gemm(magnitudes, view_b(abs_b.data(), batch), magnitude.data());
+      multiply(magnitudes, view_b(abs_b.data(), batch), magnitude.data());
       agrees &= magnitude_sums[static_cast<std::size_t>(batch)]->agrees(magnitudes, row_profile.norm, magnitude.data());
     }
     rejected += !agrees;
@@ -329,6 +337,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
         const bool special = !agrees || (!others.empty() && other.is_special(j));
         if (!hard[j] && !special && (!settle || (lo_d[j] == lo_u[j] && hi_d[j] == hi_u[j]))) continue;
         const std::int64_t flat = start + static_cast<std::int64_t>(j);
+        stop_if_asked(options);  // what is left may climb: milliseconds for each element
         Set<F64> s = Set<F64>::special(undecided);
         if (hard[j] || special) s = bulk(flat);
         else if (refine.element(i, j, at_a, at_b, row, rule, s)) ++n_refined;

@@ -39,7 +39,17 @@ void append(std::string& text, const ResultReport& r) {
     text += "    and " + grouped(r.violations - static_cast<std::int64_t>(r.first.size())) + " more\n";
   for (const std::string& where : r.where) text += "  where: " + where + "\n";
   if (r.violations > 0) text += "  largest distance: " + (std::isinf(r.max_ulps) ? std::string("a special value against a number") : number(r.max_ulps) + (r.max_ulps == 1 ? " ulp" : " ulps")) + "\n";
-  text += "  tightness: " + number(r.tightness) + " allowed " + (r.tightness == 1 ? "value" : "values") + " per element on average\n";
+  if (r.checked > 0) text += "  tightness: " + number(r.tightness) + " allowed " + (r.tightness == 1 ? "value" : "values") + " per element on average\n";
+}
+
+// Nothing checked is nothing shown: that is said where the verdict is read.
+std::string covered_text(const std::vector<ResultReport>& results) {
+  bool masked = false;
+  for (const ResultReport& r : results) {
+    if (r.checked > 0) return "COVERED: every element is a value that the spec allows\n";
+    masked |= size_of(r.extents) > 0;
+  }
+  return masked ? "COVERED, but no element was checked: the mask is false everywhere\n" : "COVERED, but there is no element to check: the output is empty\n";
 }
 
 }  // namespace
@@ -47,11 +57,14 @@ void append(std::string& text, const ResultReport& r) {
 std::string Report::text() const {
   std::string text;
   if (!applicable) return "INAPPLICABLE: an assumption of the spec does not hold for these inputs\n";
-  text += ok() ? "COVERED: every element is a value that the spec allows\n" : "VIOLATION: " + plural(violations(), "element") + " cannot be produced under the spec\n";
+  text += ok() ? covered_text(results) : "VIOLATION: " + plural(violations(), "element") + " cannot be produced under the spec\n";
   if (!run.empty()) text += "  choice: " + run + "\n";
   for (const ResultReport& r : results) append(text, r);
   text += "  decided by: float64 enclosure " + grouped(counters.bulk) + ", compensated " + grouped(counters.compensated) + ", multiple precision " + grouped(counters.big) + ", exact rationals " +
           grouped(counters.exact) + (counters.open ? ", left as an enclosure " + grouped(counters.open) : "") + "\n";
+  if (counters.rejected)
+    text += "  warning: " + plural(counters.rejected, "block") + " of a matrix product from this machine's BLAS failed the checksum and " +
+            (counters.rejected == 1 ? "was" : "were") + " computed again without it\n";
   return text;
 }
 

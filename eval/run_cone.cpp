@@ -270,6 +270,7 @@ Stored run_cone(Engine& engine, Cone cone) {
           Member m{t.lo_d[at], t.lo_u[at], t.hi_d[at], t.hi_u[at], t.plain ? std::uint8_t{0} : t.flags[at]};
           if (m.flags & no_reals) m.lo_d = m.lo_u = m.hi_d = m.hi_u = 0;
           if (settle && (forced || is_undecided(m))) {
+            stop_if_asked(options);  // an element may take milliseconds
             const Climbed c = climb(engine, cone, first + i, a);
             m = {c.lo, c.lo, c.hi, c.hi, c.flags};
             if (c.lo != c.hi) all_points.store(false, std::memory_order_relaxed);

@@ -139,6 +139,7 @@ void run_elements(Engine& engine, std::int64_t n, std::int64_t work, bool settle
   const std::int64_t block = std::clamp<std::int64_t>((1 << 18) / std::max<std::int64_t>(work, 1), 1, 4096);
   parallel_blocks((n + block - 1) / block, options, [&](std::int64_t k) {
     for (std::int64_t e = k * block; e < std::min(n, (k + 1) * block); ++e) {
+      stop_if_asked(options);  // an element may read millions of leaves
       const Set<F64> s = bulk(e);
       if (!settle || (!forced && !is_undecided(s))) {
         put(p, e, s);

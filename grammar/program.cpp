@@ -57,7 +57,9 @@ std::shared_ptr<const Program> parse(std::shared_ptr<const Source> source) {
     if (item.is(Form::example)) program->examples.push_back(read_example(*ast, item, program->specs, errors));
   }
   if (errors.empty() && program->specs.empty() && items->functions.empty() && items->formats.empty()) {
-    errors.push_back({{source, 0, 0}, "there is no spec and no expression here", ""});
+    Diagnostic& empty = errors.emplace_back();
+    empty.span = {source, 0, 0};
+    empty.what = "there is no spec and no expression here";
   }
   // In the order of the text, file by file.
   std::vector<const Source*> files;

@@ -17,8 +17,22 @@ Shape = tuple[int, ...]
 Scalar = (bool, int, float, Fraction, Decimal)  # exact numbers
 
 
-class Report:
+class Uncopied:
+    """What holds an evaluation is shared, never copied; each class says what to keep instead."""
+
+    _no_copies: str
+
+    def __copy__(self):  # it never changes
+        return self
+
+    def __reduce_ex__(self, protocol: object):
+        raise TypeError(self._no_copies)
+
+
+class Report(Uncopied):
     """What a check found. True if every element is allowed; ``str()`` explains."""
+
+    _no_copies = "a report cannot be pickled or deep-copied: keep str(report) or report.to_json()"
 
     def __init__(self, report: _erx.Report) -> None:
         self._report = report
@@ -65,11 +79,15 @@ class Report:
         return self._report.text
 
     def __repr__(self) -> str:
+        if self.ok and not any(r.checked for r in self._report.results):
+            return "<er.Report: covered, but no element was checked>"
         return f"<er.Report: {'covered' if self.ok else f'{self.violations} violations' if self.applicable else 'inapplicable'}>"
 
 
-class Result:
+class Result(Uncopied):
     """The sets of all elements of one result. What was bound is captured: a later change of an array never changes a verdict."""
+
+    _no_copies = "a result cannot be pickled or deep-copied: keep the text of its spec and the inputs to evaluate them again, or r.lo and r.hi"
 
     # So that `array + result` is this class's business.
     __array_ufunc__ = None
@@ -167,6 +185,18 @@ class Result:
     def __repr__(self) -> str:
         spec = self.spec
         return f"<er.Result {self.dtype}{list(self.shape)}: {spec if len(spec) <= 100 else spec[:97] + '...'}>"
+
+    # A set of allowed values is not equal to a value, and `assert result == array` must not pass or fail by identity.
+
+    def __eq__(self, other: object) -> bool:
+        if other is None or other is self:
+            return other is self
+        raise TypeError("a result is a set of allowed values for each element: it has no ==; ask result.covers(output), or compare lo and hi")
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = object.__hash__
 
     # Exact operations on the values, as in a spec; a real result is stored when it is checked.
 

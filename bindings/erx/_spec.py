@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from . import _erx
 from ._arrays import tensor_of
-from ._result import Result, Results, results_of
+from ._result import Result, Results, Uncopied, results_of
 
 
-class Spec:
+class Spec(Uncopied):
     """A spec or an expression: call it with its inputs to get a Result, or a tuple of Results."""
+
+    _no_copies = "a spec cannot be pickled or deep-copied: keep its text, str(spec)"
 
     def __init__(self, spec: _erx.Spec) -> None:
         self._spec = spec
@@ -55,8 +57,16 @@ def _bound(name: str, x: object, declared: str | None) -> object:
         raise TypeError(f"input `{name}`: {error}") from None
 
 
-class Program(Mapping):
+def _no_spec(name: object, names: list[str]) -> str:
+    near = _erx.did_you_mean(name, names) if isinstance(name, str) else ""
+    there = f"there {'is' if len(names) == 1 else 'are'}: {', '.join(names) or 'none'}"
+    return f"there is no spec `{name}`; " + (f"did you mean `{near}`?" if near else there)
+
+
+class Program(Uncopied, Mapping):
     """The specs of a file by name: ``er.load("x.erx")["gemm"]``."""
+
+    _no_copies = "specs cannot be pickled or deep-copied: keep the text they were made of"
 
     def __init__(self, specs: list[_erx.Spec]) -> None:
         self._specs = {s.name: Spec(s) for s in specs}
@@ -65,7 +75,11 @@ class Program(Mapping):
         try:
             return self._specs[name]
         except KeyError:
-            raise KeyError(f"there is no spec `{name}`; there are: {', '.join(self._specs) or 'none'}") from None
+            raise KeyError(_no_spec(name, list(self._specs))) from None
+
+    def __call__(self, /, *_: object, **__: object) -> Result | Results:
+        raise TypeError(f"this text has {len(self)} specs: choose one by its name, as in specs[{next(iter(self), '..')!r}](..); "
+                        f"there are: {', '.join(self._specs) or 'none'}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._specs)
@@ -86,7 +100,7 @@ class _SingleSpec(Spec):
 
     def __getitem__(self, name: str) -> Spec:
         if name != self.name:
-            raise KeyError(f"there is no spec `{name}`; there is: {self.name}")
+            raise KeyError(_no_spec(name, [self.name]))
         return self
 
 

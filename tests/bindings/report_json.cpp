@@ -9,7 +9,7 @@ using namespace erx;
 
 TEST_CASE("json: everything that a report knows, and valid JSON for every value") {
   Report report;
-  report.counters = {.bulk = 1, .compensated = 2, .big = 3, .exact = 4, .open = 5};
+  report.counters = {.bulk = 1, .compensated = 2, .big = 3, .exact = 4, .open = 5, .rejected = 6};
   ResultReport r;
   r.spec = "round<bf16>(\"\xff\")";  // bytes that are no UTF-8
   r.type = Type::of(*find_format("bf16"));
@@ -30,6 +30,7 @@ TEST_CASE("json: everything that a report knows, and valid JSON for every value"
   CHECK(j["decided"]["bulk"] == 1);
   CHECK(j["decided"]["compensated"] == 2);
   CHECK(j["decided"]["open"] == 5);
+  CHECK(j["rejected_blocks"] == 6);
   const auto& first = j["results"][0];
   CHECK(first["name"] == "output");
   CHECK(first["type"] == "bf16");
@@ -43,6 +44,12 @@ TEST_CASE("json: everything that a report knows, and valid JSON for every value"
   CHECK(first["max_ulps"] == "inf");
   report.results[0].outside.assign(20000, 1);
   CHECK(nlohmann::json::parse(to_json(report))["results"][0]["outside"].size() == 10000);
+  CHECK(report.text().ends_with("  warning: 6 blocks of a matrix product from this machine's BLAS failed the checksum and were computed again without it\n"));
+  report.counters.rejected = 1;
+  CHECK(report.text().find("1 block of a matrix product from this machine's BLAS failed the checksum and was computed again") != std::string::npos);
+  report.counters.rejected = 0;
+  CHECK(report.text().find("warning") == std::string::npos);
+  CHECK(nlohmann::json::parse(to_json(report))["rejected_blocks"] == 0);
   report.applicable = false;
   CHECK(nlohmann::json::parse(to_json(report))["verdict"] == "inapplicable");
 }

@@ -1,6 +1,8 @@
 """The Python interface: specs, results, reports. Each verdict is asserted both ways."""
+import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 
@@ -54,8 +56,17 @@ def test_several_specs_are_indexed_by_name(tmp_path):
     for program in (er.parse(SEVERAL), er.load(path), er.load(str(path))):
         assert list(program) == ["gemm", "both"]
         assert program["gemm"].name == "gemm"
-        with pytest.raises(KeyError, match="there are: gemm, both"):
+        with pytest.raises(KeyError, match="there is no spec `gem`; did you mean `gemm`"):
             program["gem"]
+        with pytest.raises(KeyError, match="there is no spec `softmax`; there are: gemm, both"):
+            program["softmax"]
+        with pytest.raises(TypeError, match=r"2 specs: choose one .*specs\['gemm'\]\(\.\.\); there are: gemm, both"):
+            program(A=1, B=2)
+        assert "softmax" not in program
+    with pytest.raises(KeyError, match="there is no spec `gem`; did you mean `gemm`"):
+        er.parse(GEMM)["gem"]
+    with pytest.raises(KeyError, match="there is no spec `softmax`; there is: gemm"):
+        er.parse(GEMM)["softmax"]
 
 
 def test_errors_of_a_spec_are_spec_errors_with_a_place(tmp_path):
@@ -191,6 +202,34 @@ def test_a_report_counts_lists_and_explains():
     data = json.loads(bad.to_json())
     assert data
     assert "1 violation" in repr(bad)
+
+
+def test_a_report_on_nothing_says_so():
+    r = er.expr("round<f32>(x + 1)")(x=np.zeros((2, 2), np.float32))
+    report = r.check(np.zeros((2, 2)), where=np.zeros((2, 2), bool))
+    assert report.ok and np.isnan(report.tightness) and "no element was checked" in repr(report)
+    assert str(report).startswith("COVERED, but no element was checked: the mask is false everywhere\n") and "tightness" not in str(report)
+    one = r.check(np.ones((2, 2)), where=np.array([[True, False], [False, False]]))
+    assert str(one).startswith("COVERED: every element") and "1 element checked" in str(one) and "but" not in repr(one)
+    empty = er.expr("round<f32>(x + 1)")(x=np.zeros((0, 2), np.float32)).check(np.zeros((0, 2)))
+    assert str(empty).startswith("COVERED, but there is no element to check: the output is empty\n")
+    two = er.parse(TWO)(x=[1.0, 2.0]).check([2.0, 4.0], [3.0, 4.0], where=[False, False])
+    assert two.ok and str(two).startswith("COVERED, but no element")
+
+
+def test_a_result_has_no_equality_and_no_copies():
+    r = er.expr("round<f32>(x + 1)")(x=np.float32([1, 2]))
+    for equal in (lambda: r == np.float32([2, 3]), lambda: r != np.float32([2, 3]), lambda: np.float32([2, 3]) == r, lambda: r == 2.0,
+                  lambda: [2.0, 3.0] == r, lambda: r == er.expr("x")(x=1.0)):
+        with pytest.raises(TypeError, match=r"has no ==; ask result\.covers\(output\)"):
+            equal()
+    assert r == r and r != None and r in [None, r] and len({r, r}) == 1  # noqa: E711
+    assert copy.copy(r) is r
+    spec = er.parse(GEMM)
+    for thing, instead in (r, r"r\.lo and r\.hi"), (er.parse(TWO)(x=[1.0, 2.0]), r"r\.lo"), (r.check([2, 3]), "to_json"), (spec, "str"), (er.parse(SEVERAL), "text"):
+        for copied in pickle.dumps, copy.deepcopy:
+            with pytest.raises(TypeError, match=f"cannot be pickled or deep-copied: .*{instead}"):
+                copied(thing)
 
 
 def test_assert_covers_fails_with_the_report():

@@ -220,6 +220,10 @@ def test_wrong_calls(here):
     verdict(erx("check", "gemm.erx", "--in", "A=A.npy", "B=B.npy", "--out", "good.npy", cwd=here), 2, "C")
     verdict(erx("check", "gemm.erx", "--in", *INPUTS, "alhpa=1", "--out", "good.npy", cwd=here), 2, "alhpa", "alpha")
     verdict(erx("check", "gemm.erx", "--in", "A.npy", "--out", "good.npy", cwd=here), 2, "names no input")
+    verdict(erx("check", "gemm.erx", "--in", "=A.npy", "--out", "good.npy", cwd=here), 2, "`=A.npy` has no name", "NAME=A.npy")
+    verdict(erx("check", "gemm.erx", "--in", "--out", "good.npy", cwd=here), 2, "`--in` is followed by no value (inputs: NAME=FILE.npy")
+    verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", cwd=here), 2, "`--out` is followed by no value (the output: FILE.npy")
+    verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "good.npy", "--json", "--signed-zero", cwd=here), 2, "`--json` is followed by no value")
     verdict(erx("check", "gemm.erx", "--in", "A=", "--out", "good.npy", cwd=here), 2, "gives no value")
     verdict(erx("check", "none.erx", "--in", *INPUTS, "--out", "good.npy", cwd=here), 2, "none.erx")
     verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "x=good.npy", cwd=here), 2, "no result `x`")
@@ -230,7 +234,18 @@ def test_wrong_calls(here):
     verdict(erx(cwd=here), 2, "Usage", "check", "formats")
     verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--ot", "good.npy", cwd=here), 2, "no option `--ot`", "did you mean `--out`?")
     verdict(erx("check", "--in", *INPUTS, "gemm.erx", "--out", "good.npy", cwd=here), 2, "the spec comes before --in")
-    verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "good.npy", "--show", "many", cwd=here), 2, "--show")
+    for option in "--threads", "--show":
+        for count in "many", "-1", "1.5", "", "1" * 30, "0x10":
+            run = verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "good.npy", option, count, cwd=here), 2,
+                          option, f"`{count}` is no whole number from 0 to 999999999")
+            assert len(run.stderr) < 200, run.stderr
+        verdict(erx("eval", "gemm.erx", "--in", *INPUTS, option, "0", cwd=here), 0)
+        verdict(erx("eval", "gemm.erx", "--in", *INPUTS, option + "=-3", cwd=here), 2, f"{option}: `-3` is no whole number")
+    verdict(erx("--bogus", cwd=here), 2, "`erx` has no option `--bogus`", "--help, --version")
+    verdict(erx("--versoin", cwd=here), 2, "did you mean `--version`?")
+    verdict(erx("-x", "check", cwd=here), 2, "`erx` has no option `-x`")
+    options = verdict(erx("graph", "gemm.erx", "--xyzzy", cwd=here), 2, "there are ").stderr
+    assert options.count("--help") == 1 and "--dot" in options
     verdict(erx("check", "gemm.erx", "--in", *INPUTS, "alpha=true", "--out", "good.npy", cwd=here), 2, "is a boolean, not a number")
     np.save(here / "row.npy", np.ones((1, 2), np.float32))
     verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "row.npy", cwd=here), 2)
@@ -243,6 +258,10 @@ def test_wrong_calls(here):
 def test_mask_and_signed_zero(here):
     np.save(here / "mask.npy", np.array([[True, True], [True, False]]))
     verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "bad.npy", "--where", "mask.npy", cwd=here), 0)
+    np.save(here / "none.npy", np.zeros((2, 2), bool))
+    run = verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "bad.npy", "--where", "none.npy", "--json", "r.json", cwd=here), 0,
+                  "COVERED, but no element was checked: the mask is false everywhere", "0 elements checked")
+    assert "tightness" not in run.stdout and json.loads((here / "r.json").read_text())["results"][0]["checked"] == 0
     verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", "bad.npy", "--where", "A.npy", cwd=here), 2, "mask of booleans")
     np.save(here / "zero.npy", np.array([-0.0, 0.0], np.float32))
     np.save(here / "plus.npy", np.array([0.0, 0.0], np.float32))
@@ -378,15 +397,28 @@ def big_call(here):
     return ["eval", "slow.erx", "--in", "x=x.npy"]
 
 
-def test_interrupt_stops_at_once(here):
-    process = subprocess.Popen([ERX, *big_call(here)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here)
+def hard_product(here):
+    """A product nearly every element of which climbs, in two blocks: a block alone takes many seconds."""
+    rng = np.random.default_rng(7)
+    np.save(here / "P.npy", rng.standard_normal((1000, 1000)))
+    np.save(here / "Q.npy", np.zeros((1000, 1000)))
+    (here / "product.erx").write_text("spec s(P: f64[N, N]) -> f64[N, N] {\n  return round<f64>(acc<f64>(P @ P))\n}\n")
+    return ["check", "product.erx", "--in", "P=P.npy", "--out", "Q.npy", "--json", "r.json"]
+
+
+@pytest.mark.parametrize("call", [big_call, hard_product])
+def test_interrupt_stops_at_once_and_leaves_no_file(here, call):
+    arguments = call(here)
+    before = sorted(os.listdir(here))
+    process = subprocess.Popen([ERX, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here)
     time.sleep(1)
     assert process.poll() is None
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=20)
     assert time.monotonic() - begin < 2
-    assert process.returncode == -signal.SIGINT and b"interrupted" in err
+    assert process.returncode == -signal.SIGINT and b"interrupted" in err and out == b""
+    assert sorted(os.listdir(here)) == before
 
 
 def test_progress_only_on_a_terminal(here):
