@@ -142,7 +142,7 @@ void check_plain(const Plane& p, std::int64_t first, const std::vector<double>& 
   for (std::size_t i = 0; i < values.size(); ++i) {
     wide[n_wide] = out[n_out] = static_cast<std::uint32_t>(i);
     n_wide += lo[i] != hi[i];
-    n_out += !((lo[i] <= values[i]) & (values[i] <= hi[i]));
+    n_out += 1u - (static_cast<unsigned>(lo[i] <= values[i]) & static_cast<unsigned>(values[i] <= hi[i]));
   }
   double count = static_cast<double>(values.size() - n_wide);
   for (std::size_t k = 0; k < n_wide; ++k) count += counter(lo[wide[k]], hi[wide[k]]);

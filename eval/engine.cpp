@@ -185,7 +185,7 @@ void finish(Stored& s) {
       p.hi_d = p.lo_d;
       p.hi_u = p.lo_u;
     }
-    s.is_exact &= same(p.lo_d, p.lo_u) & same(p.hi_d, p.hi_u);
+    s.is_exact = s.is_exact && same(p.lo_d, p.lo_u) && same(p.hi_d, p.hi_u);
   }
   if (t.planes.size() == 1) {
     s.hull = t.planes[0];

@@ -38,7 +38,7 @@ template <bool rounds, bool with_other>
   const double sign = r.negative ? -1 : 1;
   const double *centre = r.centre + first, *magnitude = (rounds ? r.magnitude : r.centre) + first, *norms = r.norm + first, *grids = r.grid + first;
   const double *other = r.other + first, *other_magnitude = r.other_magnitude + first, *other_grid = r.other_grid + first;
-#pragma GCC ivdep
+  ERX_INDEPENDENT
   for (std::size_t j = 0; j < n; ++j) {
     const double norm = r.row_norm * norms[j], product_grid = r.row_grid * grids[j];
     bool certified = ((norm <= 0x1p53 * (1 - 0x1p-52) * product_grid) | planted(Mistake::inexact_is_exact)) & (product_grid >= 0x1p-1000) & (product_grid <= 0x1p900);

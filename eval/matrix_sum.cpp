@@ -35,7 +35,7 @@ struct Profile {
 
 /// Sums of squares and lowest bits, without branches.
 ERX_VECTOR_CLONES void add_line(const double* x, std::size_t n, double* squares, double* grids) {
-#pragma GCC ivdep
+  ERX_INDEPENDENT
   for (std::size_t l = 0; l < n; ++l) {
     squares[l] += x[l] * x[l];
     const double bit = lowest_bit(x[l]);

@@ -1,4 +1,5 @@
 // Loops compiled once for each instruction set and chosen when the program starts. Sanitizers do not get along with that.
+// ERX_INDEPENDENT in front of a loop: what its steps write, no other step reads. Clang finds out when the loop runs.
 //   ERX_VECTOR_CLONES void scale(double* x, std::size_t n) { ... }
 #pragma once
 
@@ -7,4 +8,10 @@
 #define ERX_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define ERX_VECTOR_CLONES
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define ERX_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define ERX_INDEPENDENT
 #endif

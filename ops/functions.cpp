@@ -15,7 +15,7 @@ struct Tails {
   double at_ninf, at_pinf;
   bool odd = false;  // f(+-0) = +-0
 };
-constexpr double inf = f64::infinity, nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = f64::infinity;
 
 template <class R>
 void at_infinity(SetBuilder<R>& r, bool possible, double value, Context c) {

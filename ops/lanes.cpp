@@ -23,8 +23,8 @@ constexpr double least = 0x1p-960, most = 0x1p1000;  // no residual of operands 
 }
 [[gnu::always_inline]] inline double smaller_of(double x, double y) { return x < y ? x : y; }
 [[gnu::always_inline]] inline double larger_of(double x, double y) { return x > y ? x : y; }
-[[gnu::always_inline]] inline bool both(bool a, bool b) { return static_cast<bool>(a & b); }  // without a branch
-[[gnu::always_inline]] inline bool ordinary(double x) { return (magnitude(x) >= least) & (magnitude(x) <= most); }
+[[gnu::always_inline]] inline bool both(bool a, bool b) { return static_cast<bool>(static_cast<int>(a) & static_cast<int>(b)); }  // without a branch
+[[gnu::always_inline]] inline bool ordinary(double x) { return both(magnitude(x) >= least, magnitude(x) <= most); }
 
 struct Enclosure {
   double d, u;
@@ -55,7 +55,7 @@ struct Quotient {
   [[gnu::always_inline]] static Enclosure at(double a, double b) {
     const double q = a / b;
     const double r = __builtin_fma(-q, b, a);
-    return around(q, select(b < 0, -r, r), ordinary(a) & ordinary(b));
+    return around(q, select(b < 0, -r, r), both(ordinary(a), ordinary(b)));
   }
 };
 
@@ -127,7 +127,7 @@ template <class Kernel, bool unary = false>
   std::uint64_t* bad = e.bad;
   std::size_t i = 0;
   for (; i + block <= e.n; i += block) {
-#pragma GCC ivdep
+    ERX_INDEPENDENT
     for (std::size_t j = i; j < i + block; ++j) {
       const Enclosure r = Kernel::at(a_d[j], a_u[j], b_d[j], b_u[j]);
       d[j] = r.d;
@@ -196,7 +196,7 @@ ERX_VECTOR_CLONES void extend(const Ends& e, double* hi_d, double* hi_u) {
   };
   std::size_t i = 0;
   for (; i + block <= e.n; i += block) {
-#pragma GCC ivdep
+    ERX_INDEPENDENT
     for (std::size_t j = i; j < i + block; ++j) one(j);
   }
   for (; i < e.n; ++i) one(i);

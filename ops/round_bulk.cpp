@@ -16,7 +16,7 @@ template <Mode mode>
   const BulkConstants k = constants;
   std::size_t i = 0;
   for (; i + block <= n; i += block) {
-#pragma GCC ivdep  // in may be out, at the same index
+    ERX_INDEPENDENT  // in may be out, at the same index
     for (std::size_t j = 0; j < block; ++j) out[i + j] = bulk::round_one<mode>(in[i + j], k);
   }
   for (; i < n; ++i) out[i] = bulk::round_one<mode>(in[i], k);

@@ -94,7 +94,8 @@ TEST_CASE("diagnostic: help lines for insertions and removals") {
   CHECK(help({s, 6, 10}, "f16") == "help: replace 'bf16' with 'f16'\n");
   CHECK(apply_fix({{s, 15, 15}, "!"}) == "round<bf16>(x))!");
   CHECK_THROWS_AS(apply_fix({{}, "x"}), Bug);
-  CHECK_THROWS_AS(apply_fix({{s, 10, 99}, "x"}), Bug);
+  const Fix outside{{s, 10, 99}, "x"};
+  CHECK_THROWS_AS(apply_fix(outside), Bug);
 }
 
 TEST_CASE("diagnostic: errors carry all diagnostics, a plain sentence stays one") {
