@@ -49,12 +49,18 @@ int eval_command(const EvalArguments& arguments) {
   Evaluation evaluation(call.graph, std::move(call.inputs), session.options());
   std::vector<NamedArray> arrays;
   for (std::size_t i = 0; i < call.graph->results.size(); ++i) {
-    const SetTensor& sets = evaluation.result(i);
-    const Hull hull = hull_of(sets);
     const std::string name = result_name(call.graph->results[i].name);
-    session.clear();
-    print(name, sets, hull, arguments.show);
-    if (!arguments.save.empty()) collect(arrays, name, sets, hull);
+    Hull all;
+    for (std::size_t run = 0; run < evaluation.runs(); ++run) {  // of choices made once for the whole call
+      const SetTensor& sets = evaluation.result(i, {}, run);
+      const Hull hull = hull_of(sets);
+      session.clear();
+      if (const std::string choice = evaluation.run_name(run); !choice.empty()) std::cout << "choice: " << choice << "\n";
+      print(name, sets, hull, arguments.show);
+      if (run == 0) all = hull;
+      else join(all, hull);
+    }
+    if (!arguments.save.empty()) collect(arrays, name, evaluation.result(i), all);
   }
   if (!arguments.save.empty()) write_npz(arguments.save, arrays);
   return covered;

@@ -39,6 +39,15 @@ Hull hull_of(const SetTensor& sets) {
   return h;
 }
 
+void join(Hull& all, const Hull& h) {
+  for (std::size_t i = 0; i < all.lo.size(); ++i) {
+    all.lo[i] = std::fmin(all.lo[i], h.lo[i]);  // a NaN end stands for nothing else
+    all.hi[i] = std::fmax(all.hi[i], h.hi[i]);
+    const auto no_finite = static_cast<std::uint8_t>(all.flags[i] & h.flags[i] & no_reals);
+    all.flags[i] = static_cast<std::uint8_t>(((all.flags[i] | h.flags[i]) & ~no_reals) | no_finite);
+  }
+}
+
 std::string element_text(const SetTensor& sets, std::int64_t flat) {
   const auto i = static_cast<std::size_t>(flat);
   std::vector<std::string> parts;

@@ -16,6 +16,7 @@ struct Hull {
   std::vector<std::uint8_t> flags;
 };
 Hull hull_of(const SetTensor&);
+void join(Hull& all, const Hull&);  // of the runs of a choice that is made once for the whole call
 
 std::string element_text(const SetTensor&, std::int64_t flat);
 

@@ -19,13 +19,7 @@ namespace {
 Hull hull_over_runs(Evaluation& evaluation, std::size_t result) {
   Hull all = hull_of(evaluation.result(result));
   for (std::size_t run = 1; run < evaluation.runs(); ++run) {
-    const Hull h = hull_of(evaluation.result(result, {}, run));
-    for (std::size_t i = 0; i < all.lo.size(); ++i) {
-      all.lo[i] = std::fmin(all.lo[i], h.lo[i]);  // a NaN end stands for nothing else
-      all.hi[i] = std::fmax(all.hi[i], h.hi[i]);
-      const auto no_finite = static_cast<std::uint8_t>(all.flags[i] & h.flags[i] & no_reals);
-      all.flags[i] = static_cast<std::uint8_t>(((all.flags[i] | h.flags[i]) & ~no_reals) | no_finite);
-    }
+    join(all, hull_of(evaluation.result(result, {}, run)));
   }
   return all;
 }

@@ -31,7 +31,7 @@ Json violation(const Violation& v, const ResultReport& r) {
 }
 
 Json result(const ResultReport& r) {
-  Json j{{"name", result_name(r.name)},     {"spec", r.spec},           {"type", to_string(r.type)},
+  Json j{{"name", result_name(r.name)},     {"spec", r.spec},           {"sources", r.sources}, {"type", to_string(r.type)},
          {"shape", r.extents},              {"checked", r.checked},     {"violations", r.violations},
          {"tightness", number(r.tightness)}, {"max_ulps", number(r.max_ulps)}, {"where", r.where},
          {"alternatives", r.alternatives},  {"first", Json::array()},

@@ -213,6 +213,22 @@ std::vector<std::uint8_t> mask_of(const CheckOptions& options, const Extents& ex
   return mask;
 }
 
+/// The provenance (src=) of every approximate function that the node depends on.
+std::vector<std::string> sources_of(const Graph& graph, NodeId root) {
+  std::vector<bool> needed(root + 1, false);
+  needed[root] = true;
+  std::vector<std::string> sources;
+  for (NodeId id = root + 1; id-- > 0;) {
+    if (!needed[id]) continue;
+    for (NodeId o : graph[id].operands) needed[o] = true;
+    const Node& node = graph[id];
+    if (node.op != &op("approx") || node.attributes.text.empty()) continue;
+    if (std::find(sources.begin(), sources.end(), node.attributes.text) == sources.end()) sources.push_back(node.attributes.text);
+  }
+  std::reverse(sources.begin(), sources.end());
+  return sources;
+}
+
 ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run, const Tensor& output, const CheckOptions& options,
                           std::vector<bool>* covered) {
   const Graph& graph = evaluation.graph();
@@ -220,6 +236,7 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
   ResultReport report;
   report.name = result.name;
   report.spec = expression_text(graph, result.node);
+  report.sources = sources_of(graph, result.node);
   report.type = output.type;
   report.extents = output.extents;
   require_extents(result, extents_of(graph[result.node].shape), output);

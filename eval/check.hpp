@@ -33,6 +33,7 @@ struct Violation {
 struct ResultReport {
   std::string name;                 // of the result; "" for the only one
   std::string spec;                 // its expression as canonical text
+  std::vector<std::string> sources;  // where the errors of approximate functions come from (src=), each once
   Type type;                        // of the output
   Extents extents;
   std::int64_t checked = 0;

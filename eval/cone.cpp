@@ -15,6 +15,18 @@ View broadcast_view(const View& view, const Extents& extents) {
   return result;
 }
 
+/// In how many ways the value of each node reaches elementwise users, counted up to 1000.
+std::vector<int> ways_out(const Graph& graph) {
+  std::vector<int> ways(graph.size(), 0);
+  for (NodeId id = static_cast<NodeId>(graph.size()); id-- > 0;) {
+    const Node& user = graph[id];
+    const Gather gather = row(user).gather;
+    const int each = gather == Gather::map || gather == Gather::view ? std::max(ways[id], 1) : 0;
+    for (NodeId o : user.operands) ways[o] = std::min(ways[o] + each, 1000);
+  }
+  return ways;
+}
+
 }  // namespace
 
 int Cone::assignments() const {
@@ -35,7 +47,7 @@ std::vector<int> Cone::needed(int assignment) const {
   for (int slot = slots() - 1; slot >= first_step; --slot) {
     if (!wanted[slot]) continue;
     const Step& step = steps[slot - first_step];
-    const int only = step.branch >= 0 ? step.branch : step.variable >= 0 ? branch(step.variable, assignment) : -1;
+    const int only = passes(step, assignment);
     for (std::size_t k = 0; k < step.operands.size(); ++k)
       if (only < 0 || only == static_cast<int>(k)) wanted[step.operands[k]] = true;
   }
@@ -94,7 +106,7 @@ Cone make_cone(const Graph& graph, NodeId root, const ConeSource& source) {
       for (NodeId operand : graph[id].operands)
         if (is_leaf(operand) && !slot_of.count(operand)) slot_of[operand] = load(operand);
     for (NodeId id : inner) {
-      Cone::Step step{id, {}, -1, -1};
+      Cone::Step step{id, {}, -1, -1, {}};
       for (NodeId operand : graph[id].operands) step.operands.push_back(slot_of.at(operand));
       cone.is_rational &= row(graph[id]).is_rational;
       slot_of[id] = static_cast<int>(cone.loads.size() + cone.steps.size());
@@ -117,6 +129,17 @@ Cone make_cone(const Graph& graph, NodeId root, const ConeSource& source) {
     if (step->branch < 0) step->variable = variable(static_cast<int>(step->operands.size()));
   }
   for (Cone::Load& l : cone.loads) l.variable = variable(source.planes(l.node));
+  std::vector<int> ways;
+  for (auto step = cone.steps.rbegin(); step != cone.steps.rend(); ++step) {
+    const Node& node = graph[step->node];
+    if (!row(node).alternatives) continue;
+    auto alternatives = row(node).alternatives(node.attributes);
+    if (alternatives.empty()) continue;
+    if (ways.empty()) ways = ways_out(graph);
+    if (ways[step->node] < 2) continue;  // nothing to correlate with
+    step->variable = variable(static_cast<int>(alternatives.size()));
+    if (step->variable >= 0) step->alternatives = std::move(alternatives);
+  }
   return cone;
 }
 

@@ -1,5 +1,5 @@
 // The elementwise part of a graph above what is stored: the steps that lead from stored tensors to one element of a node.
-// A choice (any_of, or a stored tensor of several planes) is a variable; an element is evaluated once per assignment, so every
+// A choice (any_of, a rounding to either neighbour, a stored tensor of several planes) is a variable; an element is evaluated once per assignment, so every
 // use of a choice means the same member.
 //   Cone cone = make_cone(graph, root, is_stored, ...);   cone.assignments()
 #pragma once
@@ -22,8 +22,9 @@ struct Cone {
   struct Step {
     NodeId node;
     std::vector<int> operands;  // slots
-    int variable = -1;          // any_of: which operand it is
+    int variable = -1;          // any_of: which operand it is; else which of `alternatives`
     int branch = -1;            // any_of with a label: the operand of this run
+    std::vector<Attributes> alternatives = {};  // of a rounding to either neighbour whose value is used twice
   };
 
   NodeId root = 0;
@@ -38,6 +39,14 @@ struct Cone {
 
   int assignments() const;
   int branch(int variable, int assignment) const;
+  /// The operand that a step passes on; -1: it computes.
+  int passes(const Step& step, int assignment) const {
+    if (step.branch >= 0) return step.branch;
+    return step.variable >= 0 && step.alternatives.empty() ? branch(step.variable, assignment) : -1;
+  }
+  const Attributes& attributes(const Step& step, const Node& node, int assignment) const {
+    return step.variable >= 0 && !step.alternatives.empty() ? step.alternatives[static_cast<std::size_t>(branch(step.variable, assignment))] : node.attributes;
+  }
   int slots() const { return static_cast<int>(loads.size() + steps.size()); }
   /// Slots that matter under an assignment, in order.
   std::vector<int> needed(int assignment) const;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "eval/choice_label.hpp"
 #include "eval/ladder.hpp"
 #include "eval/parallel.hpp"
 
@@ -24,6 +25,11 @@ Engine::Engine(const Graph& graph, const std::vector<Tensor>& inputs, const Eval
       if (__builtin_mul_overflow(size, extent, &size) || size > max_elements)
         throw Error(Diagnostic{node.span, "a tensor of more than 2^33 elements: " + to_string(node.shape), ""});
   }
+}
+
+int Engine::branch(const std::string& key) const {
+  const auto it = branches_.find(key);
+  return it == branches_.end() ? -1 : it->second;
 }
 
 const Tensor* Engine::input(NodeId id) const {
@@ -105,8 +111,7 @@ ConeSource Engine::cone_source() const {
           [this](NodeId id) { return static_cast<int>(stored_[id]->tensor.planes.size()); },
           [this](NodeId id) { return view_of(id); },
           [this](const Node& node) {
-            const auto it = branches_.find(node.attributes.text);
-            return node.attributes.text.empty() || it == branches_.end() ? -1 : it->second;
+            return node.attributes.text.empty() ? -1 : branch(choice_key(node));
           }};
 }
 
@@ -172,6 +177,20 @@ Stored Engine::store_source(NodeId id) const {
   return s;
 }
 
+namespace {
+
+/// Has every element one value, though its node had a choice? (A cast in range.)
+bool is_single(Plane& p) {
+  if (*p.lo_d != *p.hi_d) return false;
+  for (const std::uint8_t f : p.flags ? *p.flags : FlagBytes())
+    if (f & ~any_zero || (f & any_zero) == any_zero) return false;
+  p.hi_d = p.lo_d;
+  p.hi_u = p.lo_u;
+  return true;
+}
+
+}  // namespace
+
 void finish(Stored& s) {
   SetTensor& t = s.tensor;
   const auto same = [](Plane::Array& a, Plane::Array& b) {
@@ -188,6 +207,7 @@ void finish(Stored& s) {
     s.is_exact = s.is_exact && same(p.lo_d, p.lo_u) && same(p.hi_d, p.hi_u);
   }
   if (t.planes.size() == 1) {
+    s.is_point = s.is_point || (s.is_exact && is_single(t.planes[0]));
     s.hull = t.planes[0];
     return;
   }
@@ -240,7 +260,7 @@ Engine::Alternatives Engine::alternatives(NodeId id, std::int64_t flat) {
   const Cone& cone = *s.cone;
   // The choice nearest to the root is the last step that is one.
   for (auto step = cone.steps.rbegin(); step != cone.steps.rend(); ++step) {
-    if (step->variable < 0) continue;
+    if (step->variable < 0 || !step->alternatives.empty()) continue;
     for (std::size_t b = 0; b < step->operands.size(); ++b) {
       Set<F64> all = Set<F64>::special(0);
       for (int a = 0; a < cone.assignments(); ++a) {

@@ -28,7 +28,7 @@ struct Stored {
 
 class Engine {
  public:
-  /// `branches`: the operand that each label takes in this run.
+  /// `branches`: the alternative that each choice of the whole call takes in this run, by its key (choice_label.hpp).
   Engine(const Graph& graph, const std::vector<Tensor>& inputs, const EvaluateOptions& options, std::map<std::string, int> branches);
 
   const Stored& ensure(NodeId id);
@@ -46,6 +46,7 @@ class Engine {
   const Stored& stored(NodeId id) const { return *stored_.at(id); }
   bool is_stored(NodeId id) const { return id < stored_.size() && stored_[id]; }
   const Tensor* input(NodeId id) const;  // nullptr: not an input
+  int branch(const std::string& key) const;  // -1: not chosen for the whole call
   const EvaluateOptions& options() const { return options_; }
   Counters counters;
   std::map<std::pair<std::size_t, std::string>, NodeId> stored_results;  // result and format -> its rounding node

@@ -1,5 +1,6 @@
 #include "eval/evaluate.hpp"
 
+#include "eval/choice_label.hpp"
 #include "eval/engine.hpp"
 #include "ops/op.hpp"
 
@@ -9,7 +10,11 @@ struct Evaluation::State {
   std::shared_ptr<const Graph> graph;
   std::vector<Tensor> inputs;
   EvaluateOptions options;
-  std::vector<std::pair<std::string, int>> labels;  // name, number of alternatives
+  struct Choice {
+    std::string name, key;            // key: as the engine asks for it
+    std::vector<std::string> values;  // what each alternative is called
+  };
+  std::vector<Choice> choices;
   std::vector<std::unique_ptr<Engine>> runs;        // one per assignment of the labels, made when asked for
   Counters counters;
 
@@ -20,54 +25,88 @@ struct Evaluation::State {
   }
   std::map<std::string, int> branches(std::size_t k) const {
     std::map<std::string, int> result;
-    for (const auto& [name, count] : labels) {
-      result[name] = static_cast<int>(k) % count;
-      k /= static_cast<std::size_t>(count);
+    for (const Choice& c : choices) {
+      result[c.key] = static_cast<int>(k % c.values.size());
+      k /= c.values.size();
     }
     return result;
   }
+  std::size_t assignments() const {
+    std::size_t count = 1;
+    for (const Choice& c : choices) count *= c.values.size();
+    return count;
+  }
+  void add_label(const Node&);
+  void add_splits();
 };
+
+namespace {
+
+constexpr std::size_t max_runs = 64;
+
+}  // namespace
+
+/// any_of<"name"> and choose: one choice for the whole call, whatever the place.
+void Evaluation::State::add_label(const Node& node) {
+  const ChoiceLabel label = choice_label(node.attributes.text);
+  Choice choice{label.name, choice_key(node), {}};
+  for (std::size_t k = 0; k < node.operands.size(); ++k)
+    choice.values.push_back(k < label.values.size() ? label.values[k] : "alternative " + std::to_string(k + 1));
+  for (Choice& c : choices) {
+    if (c.key != choice.key) continue;
+    if (c.values.size() != choice.values.size())
+      throw Error(Diagnostic{node.span, "any_of<\"" + label.name + "\"> has " + std::to_string(choice.values.size()) + " alternatives here and " + std::to_string(c.values.size()) + " elsewhere", ""});
+    if (label.values.empty()) return;
+    const bool has_numbers = c.values[0].rfind("alternative ", 0) != 0;
+    if (has_numbers && c.values != choice.values)
+      throw Error(Diagnostic{node.span, "`choose " + label.name + "` has other numbers here than elsewhere", "one choice has one set of numbers"});
+    c.values = std::move(choice.values);
+    return;
+  }
+  choices.push_back(std::move(choice));
+  if (const std::size_t count = assignments(); count > max_runs)
+    throw Error(Diagnostic{node.span, "the labelled choices have more than 64 assignments", "this label makes it " + std::to_string(count)});
+}
+
+/// The number of parts of a split sum is one choice for the whole call too. Where assignments become too many, the hull has to do.
+void Evaluation::State::add_splits() {
+  int count = 0;
+  for (NodeId id = 0; id < graph->size(); ++id) {
+    const Node& node = (*graph)[id];
+    const auto& numbers = node.attributes.order.numbers;
+    if (row(node).gather != Gather::accumulate || node.attributes.order.kind != OrderKind::split || numbers.size() < 2) continue;
+    ++count;
+    if (assignments() * numbers.size() > max_runs) continue;
+    const std::string name = node.name.empty() ? count == 1 ? "s" : "s of sum " + std::to_string(count) : "s of `" + node.name + "`";
+    Choice choice{name, split_key(id), {}};
+    for (const std::int64_t s : numbers) choice.values.push_back(std::to_string(s));
+    choices.push_back(std::move(choice));
+  }
+}
 
 Evaluation::Evaluation(std::shared_ptr<const Graph> graph, std::vector<Tensor> inputs, EvaluateOptions options)
     : state_(std::make_unique<State>()) {
-  constexpr std::size_t max_runs = 64;
   state_->graph = std::move(graph);
   state_->inputs = std::move(inputs);
   state_->options = options;
-  std::size_t runs = 1;
   for (NodeId id = 0; id < state_->graph->size(); ++id) {
     const Node& node = (*state_->graph)[id];
-    if (!row(node).is_choice || node.attributes.text.empty()) continue;
-    const int count = static_cast<int>(node.operands.size());
-    bool known = false;
-    for (const auto& [name, n] : state_->labels) {
-      if (name != node.attributes.text) continue;
-      known = true;
-      if (n != count)
-        throw Error(Diagnostic{node.span, "any_of<\"" + name + "\"> has " + std::to_string(count) + " alternatives here and " + std::to_string(n) + " elsewhere", ""});
-    }
-    if (known) continue;
-    state_->labels.emplace_back(node.attributes.text, count);
-    runs *= static_cast<std::size_t>(count);
-    if (runs > max_runs)
-      throw Error(Diagnostic{node.span, "the labelled choices have more than 64 assignments", "this label makes it " + std::to_string(runs)});
+    if (row(node).is_choice && !node.attributes.text.empty()) state_->add_label(node);
   }
+  state_->add_splits();
 }
 
 Evaluation::~Evaluation() = default;
 Evaluation::Evaluation(Evaluation&&) noexcept = default;
 Evaluation& Evaluation::operator=(Evaluation&&) noexcept = default;
 
-std::size_t Evaluation::runs() const {
-  std::size_t count = 1;
-  for (const auto& label : state_->labels) count *= static_cast<std::size_t>(label.second);
-  return count;
-}
+std::size_t Evaluation::runs() const { return state_->assignments(); }
 
 std::string Evaluation::run_name(std::size_t run) const {
   std::string text;
-  for (const auto& [name, branch] : state_->branches(run))
-    text += (text.empty() ? "" : ", ") + name + " = alternative " + std::to_string(branch + 1);
+  const auto branches = state_->branches(run);
+  for (const auto& c : state_->choices)
+    text += (text.empty() ? "" : ", ") + c.name + " = " + c.values[static_cast<std::size_t>(branches.at(c.key))];
   return text;
 }
 

@@ -45,9 +45,9 @@ class Evaluation {
   Evaluation(Evaluation&&) noexcept;
   Evaluation& operator=(Evaluation&&) noexcept;
 
-  /// One run per assignment of the labelled choices (any_of<"name">); 1 without labels, at most 64.
+  /// One run per assignment of the labelled choices (any_of<"name">, choose, the number of parts of a split sum); 1 without, at most 64.
   std::size_t runs() const;
-  std::string run_name(std::size_t run) const;  // "name = alternative 2"; "" without labels
+  std::string run_name(std::size_t run) const;  // "name = alternative 2, s = 128"; "" without labels
 
   /// Sets of result i; `store`: rounded once (to nearest even) into this format first.
   const SetTensor& result(std::size_t i, const std::optional<Format>& store = {}, std::size_t run = 0);

@@ -47,15 +47,14 @@ class Climber {
         continue;
       }
       const Cone::Step& step = cone.steps[slot - first_step];
-      const int branch = step.branch >= 0 ? step.branch : step.variable >= 0 ? cone.branch(step.variable, assignment) : -1;
-      if (branch >= 0) {
+      if (const int branch = cone.passes(step, assignment); branch >= 0) {
         slots[slot] = slots[step.operands[branch]];
         continue;
       }
       std::vector<Set<R>> operands;
       for (int o : step.operands) operands.push_back(slots[o]);
       const Node& node = graph[step.node];
-      slots[slot] = formula_of<R>(row(node))(operands, node.attributes, c_);
+      slots[slot] = formula_of<R>(row(node))(operands, cone.attributes(step, node, assignment), c_);
     }
     return slots.back();
   }

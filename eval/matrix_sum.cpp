@@ -221,6 +221,14 @@ bool is_matrix_sum(const Engine& engine, const SumNode& sum) {
     const auto exact = [&](NodeId id) { return engine.stored(id).is_exact && engine.stored(id).is_point; };
     if (!exact(term.a.node) || (term.b && !exact(term.b->node))) return false;
     if (term.leaves() == 1 && !term.reduced.empty()) return false;
+    if (!sum.flushed_below.empty() && term.b) {  // a subnormal factor may count as 0: leaf by leaf
+      const auto [nu_a, nu_b] = sum.flushed_below[static_cast<std::size_t>(&term - sum.terms.data())];
+      const auto subnormal = [&](NodeId id, double nu) {
+        const Doubles& values = *engine.stored(id).hull.lo_d;
+        return std::any_of(values.begin(), values.end(), [&](double x) { return x != 0 && std::fabs(x) < nu; });
+      };
+      if (subnormal(term.a.node, nu_a) || subnormal(term.b->node, nu_b)) return false;
+    }
     if (!term.reduced.empty()) {
       if (!is_matrix_term(sum, term)) return false;
       ++matrices;

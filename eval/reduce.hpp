@@ -21,7 +21,7 @@ inline SumNode reduction_of(const Graph& graph, NodeId id) {
       term.a.out_strides.push_back(strides[k]);
     }
   }
-  SumNode reduction{id, {}, {term}, {false}, {}, extents_of(node.shape), term.leaves()};
+  SumNode reduction{id, {}, {term}, {false}, {}, extents_of(node.shape), term.leaves(), {}};
   return reduction;
 }
 

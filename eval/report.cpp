@@ -28,6 +28,7 @@ void append(std::string& text, const ResultReport& r) {
   text += "  " + name + ": " + to_string(r.type) + to_string(shape_of(r.extents)) + ", " + plural(r.checked, "element") + " checked, ";
   text += r.violations == 0 ? "none outside\n" : grouped(r.violations) + " outside\n";
   text += "  spec: " + r.spec + "\n";
+  for (const std::string& source : r.sources) text += "  error bound from: " + source + "\n";
   for (const Violation& v : r.first) {
     text += (v.index.empty() ? std::string("    got ") : "    at " + index_text(v.index) + ": got ") + v.got + ", allowed " + v.allowed;
     text += std::isinf(v.ulps) ? ", not comparable" : ", " + number(v.ulps) + (v.ulps == 1 ? " ulp away" : " ulps away");

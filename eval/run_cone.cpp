@@ -144,15 +144,15 @@ class TileRunner {
   }
 
   void step(int slot, const Cone::Step& s, int assignment) {
-    const int branch = s.branch >= 0 ? s.branch : s.variable >= 0 ? cone_.branch(s.variable, assignment) : -1;
-    if (branch >= 0) {
+    if (const int branch = cone_.passes(s, assignment); branch >= 0) {
       tiles_[slot] = tiles_[s.operands[branch]];
       return;
     }
     const Node& node = engine_.graph()[s.node];
     const Op& op = row(node);
     std::vector<Tile> operands;
-    bool is_point = !(op.freedom && op.freedom(node.attributes)) && node.attributes.rounding.flush == Flush::no;
+    const Attributes& attributes = cone_.attributes(s, node, assignment);
+    bool is_point = !(op.freedom && op.freedom(attributes)) && attributes.rounding.flush == Flush::no;
     for (int o : s.operands) {
       operands.push_back(tiles_[o]);
       is_point &= tiles_[o].is_point;
@@ -166,7 +166,7 @@ class TileRunner {
     t.hi_u = is_point ? t.lo_u : b.array(3);
     t.flags = b.flags.data();
     t.is_point = is_point;
-    op.bulk(operands, t, static_cast<std::size_t>(count_), node.attributes);
+    op.bulk(operands, t, static_cast<std::size_t>(count_), attributes);
     t.plain = std::all_of(t.flags, t.flags + count_, [](std::uint8_t f) { return f == 0; });
   }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "eval/choice_label.hpp"
 #include "eval/engine.hpp"
 #include "eval/ladder.hpp"
 #include "eval/matrix_sum.hpp"
@@ -26,13 +27,14 @@ int least_exponent(const Type& t) { return t.is_floating() ? t.format.emin() : -
 SumNode sum_node(const Engine& engine, NodeId id) {
   const Graph& graph = engine.graph();
   const Node& node = graph[id];
-  SumNode sum{id, {}, {}, {}, {}, extents_of(node.shape), 0};
+  SumNode sum{id, {}, {}, {}, {}, extents_of(node.shape), 0, {}};
   SumRule& rule = sum.rule;
   rule.rounds = row(node).gather == Gather::accumulate;
   if (rule.rounds) {
     rule.format = *node.attributes.format;
     rule.within = !node.type.is_floating();
     rule.order = node.attributes.order;
+    if (const int part = engine.branch(split_key(id)); part >= 0) rule.order.numbers = {rule.order.numbers.at(static_cast<std::size_t>(part))};
     rule.contraction = node.attributes.contraction;
     rule.flush = node.attributes.rounding.flush;
   }
@@ -56,6 +58,10 @@ SumNode sum_node(const Engine& engine, NodeId id) {
     sum.leaves += term.leaves();
     sum.is_product.push_back(product);
     sum.least_exponents.emplace_back(least_exponent(graph[term.a.node].type), term.b ? least_exponent(graph[term.b->node].type) : 0);
+    if (rule.flush != Flush::no) {  // each factor by its own format
+      const auto nu = [&](const Type& type) { return type.is_floating() ? type.format.min_normal() : 0; };
+      sum.flushed_below.emplace_back(nu(graph[term.a.node].type), term.b ? nu(graph[term.b->node].type) : 0);
+    }
     sum.terms.push_back(std::move(term));
   }
   // Small problems get the sharp rules, which read every leaf; the choice depends on shapes only.

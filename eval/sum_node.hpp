@@ -15,6 +15,7 @@ struct SumNode {
   std::vector<std::pair<int, int>> least_exponents;  // per term: exponent fields of zero and subnormal factors
   Extents extents;
   std::int64_t leaves = 0;
+  std::vector<std::pair<double, double>> flushed_below = {};  // per term: factors of smaller magnitude may be read as 0; empty: none
 };
 
 /// Visits each leaf of the element at `flat`, but not of the terms to `skip`: visit(term, offset of a, offset of b).

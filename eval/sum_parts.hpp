@@ -63,15 +63,32 @@ Set<R> apply(const Op& row, std::initializer_list<Set<R>> operands, const Attrib
   return formula_of<R>(row)(std::span<const Set<R>>(operands.begin(), operands.size()), attributes, c);
 }
 
+/// Hardware that flushes results reads subnormal factors as zero too.
+template <class R>
+void flush_factor(Set<R>& x, double nu, Context c) {
+  if (nu == 0 || !x.has_reals() || may_be_zero(x.lo) || may_be_zero(x.hi)) return;
+  const bool negative = upper(x.hi) < 0;
+  const R zero = R::exact(0, c), hi = x.is_point ? x.lo : x.hi;
+  if (!(lower(abs_of(negative ? hi : x.lo)) < nu)) return;
+  if (!negative && may_be_below_zero(x.lo)) return;  // 0 is inside
+  x = Set<R>::between(min_of(x.lo, zero), max_of(hi, zero), static_cast<std::uint8_t>(x.flags | (negative ? has_nzero : has_pzero)));
+}
+
 /// One leaf with its sign.
 template <class R, class Reader>
-Set<R> leaf_of(const Term& term, std::int64_t a, std::int64_t b, Reader& reader, Context c) {
+Set<R> leaf_of(const SumNode& sum, std::size_t t, std::int64_t a, std::int64_t b, Reader& reader, Context c) {
   static const Op &product_row = op("mul"), &negative_row = op("neg");
+  const Term& term = sum.terms[t];
   Set<R> x = reader.load(term.a.node, a);
   if (term.b) {
     Attributes attributes;
     attributes.scales = term.scales;
-    x = apply<R>(product_row, {x, reader.load(term.b->node, b)}, attributes, c);
+    Set<R> y = reader.load(term.b->node, b);
+    if (!sum.flushed_below.empty()) {
+      flush_factor(x, sum.flushed_below[t].first, c);
+      flush_factor(y, sum.flushed_below[t].second, c);
+    }
+    x = apply<R>(product_row, {x, y}, attributes, c);
   }
   if (!term.negative) return x;
   return apply<R>(negative_row, {x}, {}, c);
@@ -108,8 +125,8 @@ SumParts<R> sum_parts(const SumNode& sum, std::int64_t flat, Reader& reader, Con
   bool points = true;  // then `high` is not kept
   for (const Term& term : sum.terms) points &= reader.is_point(term.a.node) && (!term.b || reader.is_point(term.b->node));
 
-  const auto general = [&](const Term& term, std::int64_t a, std::int64_t b) {
-    const Set<R> x = leaf_of<R>(term, a, b, reader, c);
+  const auto general = [&](std::size_t t, std::int64_t a, std::int64_t b) {
+    const Set<R> x = leaf_of<R>(sum, t, a, b, reader, c);
     special.add(x.flags, x.may_be(has_nzero));
     carried |= x.flags & undecided;
     all_known = false;
@@ -121,6 +138,12 @@ SumParts<R> sum_parts(const SumNode& sum, std::int64_t flat, Reader& reader, Con
     parts.lower = add(parts.lower, x.lo);
     parts.upper = add(parts.upper, x.hi);
     parts.magnitude = add(parts.magnitude, max_of(abs_of(x.lo), abs_of(x.hi)));
+  };
+
+  const auto may_be_flushed = [&](std::size_t t, bool second, const Known& x) {
+    if (sum.flushed_below.empty()) return false;
+    const double nu = second ? sum.flushed_below[t].second : sum.flushed_below[t].first;
+    return (x.lo != 0 && std::fabs(x.lo) < nu) || (x.hi != 0 && std::fabs(x.hi) < nu);
   };
 
   // Long products of exact operands, the bulk of the work, in tight loops.
@@ -148,6 +171,12 @@ SumParts<R> sum_parts(const SumNode& sum, std::int64_t flat, Reader& reader, Con
       grid_a = std::min(grid_a, lowest_bit(x.values[p]));
       grid_b = std::min(grid_b, lowest_bit(y.values[q]));
     }
+    const auto subnormal = [&](const Line& line, std::int64_t first, std::int64_t step, bool second) {
+      for (std::int64_t i = 0; i < n; ++i)
+        if (may_be_flushed(t, second, {line.values[first + i * step], line.values[first + i * step], 0})) return true;
+      return false;
+    };
+    if (!sum.flushed_below.empty() && (subnormal(x, a, step_a, false) || subnormal(y, b, step_b, true))) continue;
     if ((found & ~any_zero) || !nonzero) continue;  // special values, or the sign of a zero sum: leaf by leaf
     done[t] = true;
     special.add(0, false);
@@ -168,15 +197,16 @@ SumParts<R> sum_parts(const SumNode& sum, std::int64_t flat, Reader& reader, Con
     ++parts.leaves;
     parts.products += sum.is_product[t];
     Known x{}, y{};
-    if (!reader.known(term.a.node, a, x)) return general(term, a, b);
+    if (!reader.known(term.a.node, a, x)) return general(t, a, b);
     ProductEnds p{};
-    if (term.b && !(reader.known(term.b->node, b, y) && product_ends(x, y, p))) return general(term, a, b);
+    if (term.b && !(reader.known(term.b->node, b, y) && product_ends(x, y, p))) return general(t, a, b);
+    if (term.b && (may_be_flushed(t, false, x) || may_be_flushed(t, true, y))) return general(t, a, b);
 
     grids[t].first = std::min({grids[t].first, lowest_bit(x.lo), lowest_bit(x.hi)});
     if (term.b) grids[t].second = std::min({grids[t].second, lowest_bit(y.lo), lowest_bit(y.hi)});
     // The sign of a zero leaf matters only while every leaf so far may be -0.
     if (special.all_negative_zero() && ((x.flags | y.flags) & any_zero)) {
-      const Set<R> leaf = leaf_of<R>(term, a, b, reader, c);
+      const Set<R> leaf = leaf_of<R>(sum, t, a, b, reader, c);
       special.add(leaf.flags, leaf.may_be(has_nzero));
     } else {
       special.add(0, false);
@@ -223,7 +253,7 @@ std::vector<Leaf<R>> sum_leaves(const SumNode& sum, std::int64_t flat, Reader& r
   };
   for_each_leaf(sum, flat, [&](std::size_t t, std::int64_t a, std::int64_t b) {
     const Term& term = sum.terms[t];
-    leaves.push_back({leaf_of<R>(term, a, b, reader, c), static_cast<bool>(sum.is_product[t])});
+    leaves.push_back({leaf_of<R>(sum, t, a, b, reader, c), static_cast<bool>(sum.is_product[t])});
     Known x{}, y{};
     if (reader.known(term.a.node, a, x) && (!term.b || reader.known(term.b->node, b, y))) {
       const double grid = std::min(lowest_bit(x.lo), lowest_bit(x.hi));

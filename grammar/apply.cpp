@@ -78,10 +78,11 @@ std::optional<NodeId> Lowering::rounded(std::optional<NodeId> exact, const Manne
   return build(op("round"), {*exact}, std::move(attributes), {at}, at);
 }
 
-std::optional<NodeId> Lowering::widened(std::optional<NodeId> exact, const Format& format, double ulp, const Span& at) {
+std::optional<NodeId> Lowering::widened(std::optional<NodeId> exact, const Manner& mode, double ulp, const Span& at) {
   if (!exact) return {};
   Attributes attributes;
-  attributes.format = format;
+  attributes.format = mode.format;
+  attributes.rounding.flush = mode.flush == Flush::no ? Flush::no : Flush::free;
   attributes.ulp = ulp;
   return build(op("within"), {*exact}, std::move(attributes), {at}, at);
 }
@@ -108,9 +109,10 @@ Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attrib
   if (mode.kind == Manner::Kind::rounded) {
     for (Value& v : values) {
       if (counts && refuse_wide(v, mode)) return result;
-      if (counts && mode.flush_operands && v.node && !graph[*v.node].type.is_integer()) {
+      if (counts && mode.flush_operands != Flush::no && v.node && graph[*v.node].type.is_floating() &&
+          contains(Type::of(mode.format), graph[*v.node].type)) {
         Manner flushing = mode;  // an operand of F rounds to itself, or to 0 where it is subnormal
-        flushing.flush = Flush::yes;
+        flushing.flush = mode.flush_operands;
         v.node = rounded(v.node, flushing, v.at);
       }
     }
@@ -136,9 +138,10 @@ Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attrib
     if (op.sum_role == SumRole::contraction || op.sum_role == SumRole::reduction) {
       Attributes summed;
       summed.format = mode.format;
+      summed.rounding.flush = mode.flush;
       result.node = build(erx::op("within_sum"), {*exact}, std::move(summed), {at}, at);
     } else {
-      result.node = widened(exact, mode.format, op.is_function ? 2 : 0, at);
+      result.node = widened(exact, mode, op.is_function ? 2 : 0, at);
     }
     return result;
   }
@@ -153,7 +156,15 @@ Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attrib
       });
       if (!told) warnings_.push_back(std::move(d));
     }
-    result.node = rounded(mode.ulp > 0 ? widened(exact, mode.format, mode.ulp, at) : exact, mode, at);
+    if (mode.ulp > 0) {
+      Attributes approximate;
+      approximate.format = mode.format;
+      approximate.ulp = mode.ulp;
+      approximate.rounding.flush = mode.flush;
+      result.node = build(erx::op("approx"), {*exact}, std::move(approximate), {at}, at);
+    } else {
+      result.node = rounded(exact, mode, at);
+    }
     return result;
   }
   result.node = rounded(exact, mode, at);

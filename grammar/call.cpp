@@ -36,7 +36,7 @@ std::vector<std::string> Lowering::function_names() const {
   }
   for (const auto& [name, _] : specials()) names.push_back(name);
   for (const auto& [name, _] : items_->functions) names.push_back(name);
-  for (const char* head : {"round", "acc", "within", "any_of", "approx"}) names.emplace_back(head);
+  for (const char* head : {"round", "acc", "within", "any_of", "approx", "cast", "wrap", "saturate"}) names.emplace_back(head);
   return names;
 }
 
@@ -207,10 +207,11 @@ Value Lowering::mean(const Syntax& s, const Manner& mode) {
   if (tolerance && total.node) {
     Attributes format;
     format.format = mode.format;
+    format.rounding.flush = mode.flush;
     total.node = build(op("within_sum"), {*total.node}, format, {span(s)}, span(s));
   }
   result.node = exactly(op("div"), {total, of_dim(count, span(s))}, {}, span(s));
-  if (tolerance) result.node = widened(result.node, mode.format, 0, span(s));
+  if (tolerance) result.node = widened(result.node, mode, 0, span(s));
   return one_operation(std::move(result), mode);
 }
 

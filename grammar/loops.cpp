@@ -23,7 +23,7 @@ Value Lowering::instance(const Syntax& body, const std::map<std::string, Value>&
   return v;
 }
 
-/// choose s in {64, 128} { ... } is any_of<"s"> over the instances of the body.
+/// choose s in {64, 128} { ... } is any_of<"s in {64, 128}"> over the instances of the body.
 Value Lowering::choose(const Syntax& s, const Manner& mode) {
   const Span at = span(s);
   const auto offset = static_cast<std::uint32_t>(at.text().find(s.text, 6));
@@ -45,7 +45,13 @@ Value Lowering::choose(const Syntax& s, const Manner& mode) {
     return Value::unknown(at);
   }
   Attributes attributes;
-  attributes.text = s.text;
+  attributes.text = s.text + " in {";
+  for (std::size_t k = 0; k < instances.size(); ++k) {
+    const Syntax& number = s[0][k];
+    const auto dim = dimension(number);
+    attributes.text += (k ? ", " : "") + (dim ? dim->to_string() : std::string(span(number).text()));
+  }
+  attributes.text += "}";
   auto join = [&](const std::vector<Value>& alternatives) {
     Value v = Value::unknown(at);
     v.node = exactly(op("any_of"), alternatives, attributes, at);

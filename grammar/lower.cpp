@@ -204,7 +204,7 @@ Value Lowering::chain(const Syntax& s, const Manner& mode) {
   if (mode.kind == Manner::Kind::within && is_sum(s)) return within_sum(s, mode);
   const bool compares = is_comparison(s[1].text);
   if (compares && s.size() == 3 && s[0].is(Form::name) && s[1].text == "<" && s[2].text == ">") {
-    const std::string near = did_you_mean(s[0].text, {"round", "acc", "approx", "within", "any_of"});
+    const std::string near = did_you_mean(s[0].text, {"round", "acc", "approx", "within", "any_of", "cast", "wrap", "saturate"});
     if (!near.empty()) {  // round<bf16>(x), misspelt
       error(Diagnostic{span(s[0]), "unknown head `" + s[0].text + "`", ""}
                 .note({}, "did you mean `" + near + "`?")
@@ -274,7 +274,7 @@ Value Lowering::power(const Syntax& s, const Manner& mode) {
       Value exact;
       exact.at = at;
       exact.node = exactly(*found, {base, exponent}, {}, at);
-      exact.node = widened(exact.node, mode.format, n == 2 ? 0 : n + 2, at);
+      exact.node = widened(exact.node, mode, n == 2 ? 0 : n + 2, at);
       exponent = exact;
     } else {
       exponent = apply(*found, {base, exponent}, {}, at, mode);

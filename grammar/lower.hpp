@@ -59,7 +59,7 @@ class Lowering {
   std::optional<NodeId> build(const Op&, const std::vector<NodeId>&, Attributes, const std::vector<Span>& spans, const Span& at);
   std::optional<NodeId> exactly(const Op&, const std::vector<Value>&, Attributes, const Span& at);
   std::optional<NodeId> rounded(std::optional<NodeId>, const Manner&, const Span& at);
-  std::optional<NodeId> widened(std::optional<NodeId>, const Format&, double ulp, const Span& at);
+  std::optional<NodeId> widened(std::optional<NodeId>, const Manner&, double ulp, const Span& at);
   Value one_operation(Value exact, const Manner&);  // a composite (mean, a fn) rounds once in an `in`
   void broken(const RuleBroken&, const std::vector<NodeId>&, const std::vector<Span>& spans, const Span& at);
   bool refuse_wide(const Value&, const Manner&);
@@ -107,12 +107,17 @@ class Lowering {
   Value round(const Syntax&, const Manner&);
   Value round_to(const Attributes&, const Syntax& operand, const Span& at, const Manner&);
   Value any_of(const Syntax&, const Manner&);
-  Value approx(const Syntax&, const Manner&);
   Value within(const Syntax&, const Manner&);
   Value in_block(const Syntax&, const Manner&);
   Value block(const Syntax&, const Manner&);
   bool statement(const Syntax&, const Manner&, Value* given);
   void bind(const std::string& name, Value, const Span& declared);
+
+  // approximate.cpp
+  Value approx(const Syntax&, const Manner&);
+  Value cast(const Syntax&, const Manner&);
+  double positive(const Syntax&);
+  bool bounds(const Syntax& list, Attributes&, std::vector<Value>& operands, Syntax& words);
 
   // loops.cpp: bodies instantiated anew for each number
   Value choose(const Syntax&, const Manner&);

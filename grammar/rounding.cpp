@@ -1,6 +1,5 @@
-// The heads that round or offer a choice, and blocks: round, any_of, approx, within, `in F { }`.
+// The heads that round or offer a choice, and blocks: round, any_of, within, `in F { }`.
 #include <algorithm>
-#include <cstdlib>
 
 #include "grammar/lower.hpp"
 
@@ -12,7 +11,10 @@ Value Lowering::head(const Syntax& s, const Manner& mode) {
                                                     {"acc", &Lowering::acc},
                                                     {"within", &Lowering::within},
                                                     {"any_of", &Lowering::any_of},
-                                                    {"approx", &Lowering::approx}};
+                                                    {"approx", &Lowering::approx},
+                                                    {"cast", &Lowering::cast},
+                                                    {"wrap", &Lowering::cast},
+                                                    {"saturate", &Lowering::cast}};
   auto found = heads.find(s.text);
   if (found != heads.end()) return (this->*found->second)(s, mode);
   if (s.text == "float") {
@@ -69,55 +71,20 @@ Value Lowering::any_of(const Syntax& s, const Manner& mode) {
   return v;
 }
 
-namespace {
-
-/// A positive number written as such; 0 where it is not.
-double positive(const Syntax& s) { return s.is(Form::number) ? std::strtod(s.text.c_str(), nullptr) : 0; }
-
-}  // namespace
-
-Value Lowering::approx(const Syntax& s, const Manner&) {
-  Attributes attributes;
-  attributes.format = format_of_head(s);
-  double ulp = 0;
-  bool has_ulp = false;
-  Syntax words = s[0];
-  words.children.clear();
-  for (std::size_t i = 1; i < s[0].size(); ++i) {
-    const Syntax& a = s[0][i];
-    if (a.is(Form::argument) && a.text == "ulp") {
-      ulp = positive(a[0]);
-      has_ulp = true;
-      if (!(ulp > 0)) error({span(a[0]), "`ulp` is a positive number", ""});
-    } else if (a.is(Form::argument) && (a.text == "steps" || a.text == "rel" || a.text == "abs" || a.text == "lo" || a.text == "hi")) {
-      error({span(a), "`" + a.text + "=` is not part of this version of the language", "approx takes ulp="});
-      has_ulp = true;
-    } else if (!(a.is(Form::argument) && a.text == "src")) {
-      words.children.push_back(a);
-    }
-  }
-  const bool ok = rounding(words, 0, attributes);
-  Arguments given = arguments(s, {}, 1, 1);
-  if (!given.ok) return Value::unknown(span(s));
-  Value x = expression(*given.positional[0], Manner{});
-  if (!has_ulp) error({span(s[0]), "`approx` needs its error", "as in approx<f32, ulp=2>(exp(x))"});
-  Value v = Value::unknown(span(s));
-  if (!x.node || !attributes.format || !(ulp > 0) || !ok) {
-    is_complete = false;
-    return v;
-  }
-  v.node = widened(x.node, *attributes.format, ulp, span(s));
-  if (v.node) v.node = build(op("round"), {*v.node}, attributes, {span(s)}, span(s));
-  return v;
-}
-
 Value Lowering::within(const Syntax& s, const Manner& mode) {
   Manner tolerance;
   tolerance.kind = Manner::Kind::within;
   auto format = format_of_head(s);
   for (std::size_t i = 1; i < s[0].size(); ++i) {
-    error({span(s[0][i]), "`within` takes a format only", ""});
-    format.reset();
+    const Syntax& a = s[0][i];
+    if (a.is(Form::name) && a.text == "ftz") {
+      tolerance.flush = Flush::free;
+    } else if (a.is(Form::argument) && a.text == "ftz") {
+      if (!flush(a[0], tolerance.flush)) format.reset();
+    } else {
+      error({span(a), "`within` takes a format, and ftz", "as in within<f32, ftz>(x)"});
+      format.reset();
+    }
   }
   Arguments given = arguments(s, {}, 1, 1);
   if (!given.ok) return Value::unknown(span(s));
@@ -127,6 +94,7 @@ Value Lowering::within(const Syntax& s, const Manner& mode) {
     return Value::unknown(span(s));
   }
   tolerance.format = *format;
+  if (tolerance.flush != Flush::no) tolerance.flush = Flush::free;  // a wider range has other subnormals, or none
   Value v = expression(*given.positional[0], tolerance);
   v.product.reset();
   v.at = span(s);
@@ -143,10 +111,13 @@ Value Lowering::in_block(const Syntax& s, const Manner&) {
     else if (option.is(Form::name) && option.text == "ftz")
       inner.flush = Flush::yes;
     else if (option.is(Form::name) && option.text == "daz")
-      inner.flush_operands = true;
+      inner.flush_operands = Flush::yes;
+    else if (option.is(Form::argument) && option.text == "ftz")
+      flush(option[0], inner.flush);
+    else if (option.is(Form::argument) && option.text == "daz")
+      flush(option[0], inner.flush_operands);
     else if (option.is(Form::argument) && option.text == "ulp") {
       inner.ulp = positive(option[0]);
-      if (!(inner.ulp > 0)) error({span(option[0]), "`ulp` is a positive number", ""});
     } else {
       Diagnostic d{span(option), "unknown option `" + std::string(span(option).text()) + "` of `in`",
                    "options are contract, ftz, daz and ulp="};

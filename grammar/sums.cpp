@@ -81,6 +81,7 @@ Value Lowering::within_sum(const Syntax& s, const Manner& mode) {
   if (!v.node || v.dim || graph[*v.node].type.is_integer()) return v;
   Attributes attributes;
   attributes.format = mode.format;
+  attributes.rounding.flush = mode.flush;
   v.node = build(op("within_sum"), {*v.node}, std::move(attributes), {v.at}, v.at);
   return v;
 }

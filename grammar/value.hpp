@@ -34,7 +34,7 @@ struct Manner {
   enum class Kind { exact, rounded, within } kind = Kind::exact;
   Format format = {};
   Flush flush = Flush::no;
-  bool flush_operands = false;  // daz
+  Flush flush_operands = Flush::no;  // daz
   bool contract = false;
   double ulp = 0;  // of functions; 0: correctly rounded
 };

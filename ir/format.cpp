@@ -229,6 +229,15 @@ double next_down(const Format& f, double x) {
   return value_of_rank(f, ceil_rank(f, x) - 1);
 }
 
+double steps_away(const Format& f, double value, std::int64_t steps) {
+  if (steps == 0 || std::isnan(value)) return value;
+  if (std::isinf(value)) return (value > 0) == (steps > 0) ? value : steps_away(f, value > 0 ? f.max_finite() : f.lowest(), steps - (steps > 0 ? 1 : -1));
+  const std::int64_t from = floor_rank(f, value), first = smallest_rank(f), last = largest_rank(f);
+  // ranks have fewer than 63 bits, so this difference cannot overflow
+  if (steps > 0 ? last - from < steps : from - first < -steps) return steps > 0 ? infinity : -infinity;
+  return value_of_rank(f, from + steps);
+}
+
 double count_values(const Format& f, double lo, double hi) {
   if (!(lo <= hi)) return 0;
   const std::int64_t first = lo <= f.lowest() ? smallest_rank(f) : lo > f.max_finite() ? largest_rank(f) + 1 : ceil_rank(f, lo);

@@ -75,6 +75,9 @@ std::uint64_t encode(const Format& f, double value);
 double next_up(const Format& f, double x);
 double next_down(const Format& f, double x);
 
+/// The value `steps` places above (below) a value of the format or an infinity; +-infinity past the last one.
+double steps_away(const Format& f, double value, std::int64_t steps);
+
 /// Number of finite values of `f` in [lo, hi] (both zeros count once).
 double count_values(const Format& f, double lo, double hi);
 

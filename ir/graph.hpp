@@ -51,13 +51,16 @@ struct Attributes {
   Rounding rounding;                      // round; flush of acc
   Order order;                            // acc
   Contraction contraction = Contraction::free;  // acc
-  double ulp = 0;                         // within, functions under `ulp=`
+  double ulp = 0;                         // within, approx: units in the last place
+  std::int64_t steps = 0;                 // approx: values of the format
+  std::uint8_t bounds = 0;                // approx: which of rel, abs, lo, hi (bits 0 to 3) its operands after the first are
+  std::optional<Type> whole = {};         // cast, wrap, saturate: the type of integers
   std::vector<std::int64_t> axes;         // reductions, transpose (a permutation)
   bool keepdims = false;                  // reductions
   Shape shape;                            // reshape, broadcast
   std::vector<Slice> slices;              // index
   std::uint8_t scales = 0;                // mul: bit k is set if operand k is an exact scalar parameter (set by build)
-  std::string text;                       // literal: its exact decimal text; any_of: label; input: name
+  std::string text;                       // literal: its exact decimal text; any_of: label; input: name; approx: src
   bool operator==(const Attributes&) const = default;
 };
 

@@ -9,6 +9,7 @@ std::string one_line(const Graph& g, NodeId id) {
   const Node& n = g[id];
   std::string out(n.op->name);
   if (n.attributes.format) out += "<" + n.attributes.format->name + ">";
+  if (n.attributes.whole) out += "<" + to_string(*n.attributes.whole) + ">";
   if (!n.attributes.text.empty()) out += " " + n.attributes.text;
   for (std::size_t i = 0; i < n.operands.size(); ++i) out += (i ? ", %" : " %") + std::to_string(n.operands[i]);
   return out;
@@ -37,6 +38,7 @@ std::string to_dot(const Graph& g) {
     std::string label = n.name.empty() ? "" : n.name + "\n";
     label += std::string(n.op->symbol.empty() ? n.op->name : n.op->symbol);
     if (n.attributes.format) label += "<" + n.attributes.format->name + ">";
+    if (n.attributes.whole) label += "<" + to_string(*n.attributes.whole) + ">";
     if (n.op->name == "literal") label = n.attributes.text;
     label += "\n" + type_text(n);
     std::string text = quoted(label);

@@ -29,10 +29,12 @@ bool is_name(const std::string& s) {
   return std::all_of(s.begin(), s.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
+bool is_same_within(const Attributes& a, const Attributes& b) { return *a.format == *b.format && a.rounding.flush == b.rounding.flush; }
+
 /// Where an expression stands: what binds around it, and whether a `within` around it would widen what is written here.
 struct Around {
   int level = 0;
-  const Format* within = nullptr;  // the format of the enclosing within<F>
+  const Attributes* within = nullptr;  // the format and ftz of the enclosing within<F>
   bool elide = false;              // the parent is an operation of that `within`, so its own mark may be left out
 };
 
@@ -190,7 +192,8 @@ class Printer {
         out += text;
       return;
     }
-    if (is(n, "round") && write_approx(n, out)) return;
+    if (is(n, "approx")) return write_approx(n, out);
+    if (n.attributes.whole) return call(std::string(n.op->name) + "<" + to_string(*n.attributes.whole) + ">", n, {0, around.within, true}, out);
     const Around inside{0, around.within, true};
     if (is(n, "round")) return call("round<" + rounding_text(n.attributes) + ">", n, inside, out);
     if (is(n, "any_of")) return call(n.attributes.text.empty() ? "any_of" : "any_of<" + quoted(n.attributes.text) + ">", n, inside, out);
@@ -201,11 +204,10 @@ class Printer {
       return;
     }
     if (is(n, "within") || is(n, "within_sum")) {
-      const Format& format = *n.attributes.format;
       const bool leaf = is(n, "within") && !is_sum_part(graph_[n.operands[0]]);  // a leaf of a sum, whose mark follows from its place
-      const bool same = around.within && *around.within == format && (around.elide || leaf);
-      if (!same) out += "within<" + format.name + ">(";
-      const Around mark{same ? around.level : 0, &format, true};
+      const bool same = around.within && is_same_within(*around.within, n.attributes) && (around.elide || leaf);
+      if (!same) out += "within<" + n.attributes.format->name + (n.attributes.rounding.flush == Flush::no ? "" : ", ftz") + ">(";
+      const Around mark{same ? around.level : 0, &n.attributes, true};
       if (is(n, "within"))
         operation(n.operands[0], mark, out);
       else
@@ -223,20 +225,23 @@ class Printer {
     operation(id, around, out);
   }
 
-  /// round<F>(within<F, ulp>(f(x))) is an approximate function.
-  bool write_approx(const Node& n, std::string& out) {
-    const NodeId inner_id = n.operands[0];
-    const Node& inner = graph_[inner_id];
-    if (!is(inner, "within") || !names_[inner_id].empty() || inner.attributes.ulp == 0 ||
-        !(*inner.attributes.format == *n.attributes.format))
-      return false;
-    std::string words = rounding_text(n.attributes);
-    const std::string& format = n.attributes.format->name;
-    words.insert(format.size(), ", ulp=" + number_text(inner.attributes.ulp));
-    out += "approx<" + words + ">(";
-    write(inner.operands[0], {}, out);
+  void write_approx(const Node& n, std::string& out) {
+    const Attributes& a = n.attributes;
+    std::string bounds = a.ulp > 0 ? ", ulp=" + number_text(a.ulp) : "";
+    if (a.steps > 0 || (a.ulp == 0 && !(a.bounds & 3))) bounds += ", steps=" + std::to_string(a.steps);
+    std::size_t at = 1;
+    const char* const words[] = {"rel", "abs", "lo", "hi"};
+    for (std::size_t k = 0; k < std::size(words); ++k) {
+      if (!(a.bounds >> k & 1)) continue;
+      bounds += std::string(", ") + words[k] + "=";
+      write(n.operands[at++], {level_sum, nullptr, false}, bounds);
+    }
+    if (!a.text.empty()) bounds += ", src=" + quoted(a.text);
+    std::string head = rounding_text(a);
+    head.insert(a.format->name.size(), bounds);
+    out += "approx<" + head + ">(";
+    write(n.operands[0], {}, out);
     out += ")";
-    return true;
   }
 
   void operation(NodeId id, Around around, std::string& out) {
@@ -338,7 +343,7 @@ class Printer {
     const bool marked = is(graph_[left], "within");
     if (around.within && !sums) {
       // An operation of a `within` is followed by its mark, unless whole numbers are computed.
-      const bool same = marked && around.elide && *graph_[left].attributes.format == *around.within;
+      const bool same = marked && around.elide && is_same_within(graph_[left].attributes, *around.within);
       if (!same && graph_[left].type.is_real()) return {};
       if (same) left = graph_[left].operands[0];
     } else if (marked || (sums && !is_sum_part(graph_[left]))) {

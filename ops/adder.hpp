@@ -71,7 +71,14 @@ class Adder {
   }
 
   Ends<R> sum(const Ends<R>& a, const Ends<R>& b) {
-    return {add(a.lo, b.lo), add(a.hi, b.hi), static_cast<std::uint8_t>(a.flags | b.flags), a.reals && b.reals};
+    // Opposite infinities give NaN; what is added to NaN stays NaN.
+    const auto infinite = [&](std::uint8_t side) { return ((a.flags & side) && (b.reals || (b.flags & side))) || ((b.flags & side) && (a.reals || (a.flags & side))); };
+    const bool opposite = ((a.flags & has_pinf) && (b.flags & has_ninf)) || ((a.flags & has_ninf) && (b.flags & has_pinf));
+    std::uint8_t flags = (a.flags | b.flags) & (has_nan | undecided);
+    if (infinite(has_pinf)) flags |= has_pinf;
+    if (infinite(has_ninf)) flags |= has_ninf;
+    if (opposite) flags |= has_nan;
+    return {add(a.lo, b.lo), add(a.hi, b.hi), flags, a.reals && b.reals};
   }
 
   /// The leaves one after the other. Of two products of the first addition either may be fused, not both.

@@ -12,6 +12,8 @@ std::span<const Op* const> comparison();   // < <= == and or not, where
 std::span<const Op* const> integers();     // floor, rint, // and %
 std::span<const Op* const> functions();    // sqrt, exp ...
 std::span<const Op* const> rounding();     // round, any_of, within, acc
+std::span<const Op* const> approximate();  // approx
+std::span<const Op* const> casts();        // cast, wrap, saturate
 std::span<const Op* const> reduce();       // max, min, any, all, prod
 std::span<const Op* const> sum();          // sum
 std::span<const Op* const> linalg();       // matmul

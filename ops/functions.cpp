@@ -283,7 +283,8 @@ struct Pow {
       }
       return r.finish(all_points(x));
     }
-    // NaN below 0, poles at 0: nothing is said here
+    if (is_fraction(y)) return fraction(x[0], y, c);
+    // an exponent that may be an integer, or infinite: nothing is said here
     r.flag(has_nan | any_infinity | undecided);
     const R everything = R::between(-inf, inf, c);
     r.reals(everything, everything, false);
@@ -292,6 +293,39 @@ struct Pow {
   }
 
  private:
+  /// A single number, and no integer.
+  template <class R>
+  static bool is_fraction(const Set<R>& y) {
+    if (!y.is_point || !y.has_reals() || y.may_be(has_nan | any_infinity)) return false;
+    const double below = std::floor(lower(y.lo));
+    return lower(y.lo) > below && upper(y.lo) < below + 1;
+  }
+
+  /// IEEE 754-2019, 9.2.1: NaN below 0; at 0, and at -inf, as the magnitude (no odd integer has a sign to give).
+  template <class R>
+  static Set<R> fraction(const Set<R>& x, const Set<R>& y, Context c) {
+    const Parts p = parts(x);
+    const bool grows = lower(y.lo) > 0;
+    const R zero = R::exact(0, c), top = R::between(inf, inf, c);
+    SetBuilder<R> r;
+    r.flag(x.flags & (has_nan | undecided));
+    r.flag(has_nan, p.neg);
+    r.flag(undecided, p.unsure || (x.is_point && p.neg && p.pos));
+    r.flag(has_pinf, grows ? p.infinite() : p.zero());
+    if (grows ? p.zero() : p.infinite()) r.real(zero);
+    if (p.pos) {
+      const R& high = x.is_point ? x.lo : x.hi;
+      const bool apart = lower(x.lo) > 0;
+      const R far = lower(high) > 0 ? pow_of(high, y.lo) : upper(high) < inf ? pow_of(R::exact(upper(high), c), y.lo) : grows ? top : zero;
+      const R near = apart ? pow_of(x.lo, y.lo) : grows ? zero : top;
+      if (x.is_point && apart) r.real(far);
+      else if (x.is_point) r.real(either(far, near));
+      else r.reals(grows ? near : far, grows ? far : near, false);
+    }
+    r.zeros(true, false);
+    return r.finish(x.is_point && y.is_point);
+  }
+
   template <class R>
   static Set<R> integer(const Set<R>& x, long n, Context c) {
     const Parts p = parts(x);
@@ -344,7 +378,7 @@ std::span<const Op* const> functions() {
       function_row<Increasing<SigmoidOf>>("sigmoid", "sigmoid(x): 1 / (1 + exp(-x))", "StableHLO logistic"),
       map_row<Pow>({.name = "pow",
                     .symbol = "**",
-                    .doc = "x ** n: n an integer, or any real where x > 0",
+                    .doc = "x ** y: the power; NaN for x < 0 unless y is an integer",
                     .source = nine_two,
                     .operands = 2,
                     .rational = false,

@@ -25,6 +25,7 @@ Op make_row(const Row& r, Gather gather) {
   op.shape = r.shape;
   op.view = r.view;
   op.freedom = r.freedom;
+  op.alternatives = r.alternatives;
   op.is_rational = r.rational;
   op.arithmetic = r.arithmetic || r.function;
   op.is_function = r.function;
@@ -39,7 +40,7 @@ std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> rows = [] {
     std::vector<const Op*> all;
     for (auto family : {families::source(), families::elementwise(), families::comparison(), families::integers(), families::functions(),
-                        families::rounding(), families::reduce(), families::sum(), families::linalg(), families::layout()})
+                        families::rounding(), families::approximate(), families::casts(), families::reduce(), families::sum(), families::linalg(), families::layout()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

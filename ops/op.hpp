@@ -71,6 +71,8 @@ struct Op : OpName {
   BulkFormula bulk = nullptr;  // Gather::map and Gather::reduce: the same formula, over tiles; never null there
   std::optional<View> (*view)(const View&, const Node&) = nullptr;  // Gather::view; empty: the operand has to be copied first
   bool (*freedom)(const Attributes&) = nullptr;  // nullptr: none
+  /// A few nodes without freedom that together allow what this one does (sr: down or up); empty: not so. Null: never.
+  std::vector<Attributes> (*alternatives)(const Attributes&) = nullptr;
   bool is_rational = true;  // rationals in, rationals out: the exact tier always ends
   bool arithmetic = false;  // `in F { }` rounds it once
   bool is_function = false; // a function that `ulp=` and `approx` concern (exp, sqrt ...)

@@ -203,13 +203,29 @@ std::optional<std::vector<Leaf<R>>> rounded_products(const std::vector<Leaf<R>>&
     std::uint8_t overflow = 0;
     const R lo = round_end(v.lo, rule.format, {}, c, overflow), hi = v.is_point ? lo : round_end(v.hi, rule.format, {}, c, overflow);
     if (overflow) return {};
+    const bool plus = v.may_be(has_pzero) || may_be_above_zero(v.hi), minus = v.may_be(has_nzero) || may_be_below_zero(v.lo);
     v.lo = lo;
     v.hi = hi;
-    set_zero_signs(v, true, true);
+    v.flags &= static_cast<std::uint8_t>(~any_zero);
+    set_zero_signs(v, plus, minus);
     leaf.is_product = false;
     leaf.grid = std::max(leaf.grid, least_ulp(rule.format));
   }
   return rounded;
+}
+
+/// Can the sum be -0? Only if a leaf is below 0 or -0. Products that are rounded for themselves, and added without loss, leave -0
+/// only where each of them is -0 or rounds to it.
+template <class R>
+bool may_be_negative_zero(const std::vector<Leaf<R>>& leaves, const SumParts<R>& parts, const SumRule& rule) {
+  const auto negative = [](const Leaf<R>& leaf) { return leaf.value.may_be(has_nzero) || may_be_below_zero(leaf.value.lo); };
+  if (std::none_of(leaves.begin(), leaves.end(), negative)) return false;
+  if (loses_subnormals(rule) || rule.within) return true;
+  if (parts.products == 0) return parts.negative_zero;
+  if (rule.contraction != Contraction::never) return true;
+  return std::all_of(leaves.begin(), leaves.end(), [](const Leaf<R>& leaf) {
+    return leaf.value.may_be(has_nzero) || (leaf.is_product && may_be_below_zero(leaf.value.lo));
+  });
 }
 
 }  // namespace
@@ -256,7 +272,7 @@ Set<R> sum_of_leaves(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Co
   if ((overflow & has_pinf) && ((parts.flags | ends.flags) & has_ninf)) s.flags |= has_nan;
   if ((overflow & has_ninf) && ((parts.flags | ends.flags) & has_pinf)) s.flags |= has_nan;
   if (overflow) s.is_point = false;
-  set_zero_signs(s, true, parts.negative_zero || parts.products > 0 || loses_subnormals(rule));
+  set_zero_signs(s, true, may_be_negative_zero(leaves, parts, rule));
   return s;
 }
 

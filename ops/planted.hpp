@@ -50,6 +50,12 @@ enum class Mistake {
   always_fused,           // no accumulator that starts at zero
   binary_trees,           // no node of several terms
   no_store,               // parts stay in the format of the sum
+  // functions known by their error
+  ends_inward,            // a tiny rel gives no value at all
+  overflow_no_step,       // the largest value has no neighbour
+  own_negative_zero,      // -0 and +0 are two steps
+  // casts
+  wrap_of_ends,           // as if it were monotone
   // specials
   infinity_without_nan,   // a certain infinity meets no overflow of the other sign
   // tensor cores

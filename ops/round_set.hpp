@@ -84,6 +84,20 @@ Set<R> round_set(const Set<R>& x, const Format& format, const Rounding& rounding
   return rounded;
 }
 
+/// The unit in the last place of the format at |x|, a power of two in its upper binade; at least the smallest value.
+template <class R>
+R ulp_of(const Format& format, const R& x, Context c) {
+  const R magnitude = abs_of(x);
+  const auto unit = [&](double m) {
+    if (!(m <= f64::largest)) return f64::infinity;
+    if (planted(Mistake::ulp_below_power_of_two)) m = std::nextafter(m, 0);
+    const bool floored = !planted(Mistake::ulp_without_eta);
+    const int e = m == 0 ? format.emin() : std::max(std::ilogb(m), floored ? format.emin() : -1000);
+    return std::fmax(std::ldexp(1.0, e - format.fraction_bits), floored ? format.min_positive() : 0);
+  };
+  return R::between(unit(lower(magnitude)), unit(upper(magnitude)), c);
+}
+
 /// What an implementation may return in place of the exact result x of one operation: see the row `within`.
 template <class R>
 Set<R> widen(const Set<R>& x, const Attributes& attributes, Context c) {
@@ -101,14 +115,10 @@ Set<R> widen(const Set<R>& x, const Attributes& attributes, Context c) {
       const double unit = format.unit_roundoff() * (planted(Mistake::half_unit_in_within) ? 0.5 : 1);
       return add(mul(abs_of(end), R::exact(unit, c)), mul(R::exact(format.min_positive(), c), R::exact(planted(Mistake::no_eta_in_within) ? 0 : 0.5, c)));
     }
-    double largest = std::fmax(std::fabs(lower(x.lo)), std::fabs(upper(x.hi)));
-    if (planted(Mistake::ulp_of_smaller_end)) largest = std::fmin(std::fabs(lower(x.lo)), std::fabs(upper(x.hi)));
-    if (planted(Mistake::ulp_below_power_of_two)) largest = std::nextafter(largest, 0);
-    if (!(largest <= std::numeric_limits<double>::max())) return R::between(0, f64::infinity, c);
-    const bool floored = !planted(Mistake::ulp_without_eta);
-    const int e = largest == 0 ? format.emin() : std::max(std::ilogb(largest), floored ? format.emin() : -1000);
-    const double ulp = std::fmax(std::ldexp(1.0, e - format.fraction_bits), floored ? format.min_positive() : 0);
-    return mul(R::exact(ulp, c), R::exact(attributes.ulp, c));
+    const R low = abs_of(x.lo), high = abs_of(x.is_point ? x.lo : x.hi);
+    const R largest = planted(Mistake::ulp_of_smaller_end) ? min_of(low, high) : max_of(low, high);
+    if (!(upper(largest) <= std::numeric_limits<double>::max())) return R::between(0, f64::infinity, c);
+    return mul(ulp_of(format, largest, c), R::exact(attributes.ulp, c));
   };
   R lo = is_kept(x.lo) ? x.lo : sub(x.lo, radius(x.lo));
   R hi = is_kept(x.hi) ? x.hi : add(x.hi, radius(x.hi));

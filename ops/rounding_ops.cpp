@@ -26,6 +26,16 @@ struct Round {
   }
   static bool freedom(const Attributes& a) { return rounds_freely(a.rounding); }
 
+  /// Either neighbour is down or up, where these overflow as the two neighbours do.
+  static std::vector<Attributes> alternatives(const Attributes& a) {
+    const bool two = a.rounding.mode == Mode::sr || a.rounding.mode == Mode::faithful;
+    if (!two || a.rounding.flush != Flush::no || a.rounding.overflow == Overflow::nosat || !a.format->has_sign || !a.format->has_zero) return {};
+    std::vector<Attributes> both(2, a);
+    both[0].rounding.mode = Mode::rtn;
+    both[1].rounding.mode = Mode::rtp;
+    return both;
+  }
+
   static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
     struct Hard {
       const Tile &x, &out;
@@ -77,7 +87,8 @@ std::span<const Op* const> rounding() {
                       .doc = "round<F, mode, overflow, ftz>(x): one rounding into the format F",
                       .source = "IEEE 754-2019, 4.3 and 7.4",
                       .type = rules::format_type,
-                      .freedom = Round::freedom}),
+                      .freedom = Round::freedom,
+                      .alternatives = Round::alternatives}),
       map_row<AnyOf>({.name = "any_of",
                       .doc = "any_of(x, y, ...): per element one of the alternatives",
                       .source = numerics,

@@ -20,6 +20,7 @@ struct Row {
   Shape (*shape)(std::span<const Shape>, const Attributes&) = rules::broadcast_shape;
   std::optional<View> (*view)(const View&, const Node&) = nullptr;
   bool (*freedom)(const Attributes&) = nullptr;
+  std::vector<Attributes> (*alternatives)(const Attributes&) = nullptr;
   bool rational = true;
   bool arithmetic = false;
   bool function = false;

@@ -11,7 +11,7 @@ using namespace erx::test;
 
 namespace {
 
-enum class Part { roundings, orders, tensor_cores, matrices };
+enum class Part { roundings, orders, tensor_cores, bounds, matrices };
 
 struct Planted {
   Mistake mistake;
@@ -38,12 +38,18 @@ constexpr Planted all[] = {
     ERX_PLANTED(one_end, tensor_cores),          ERX_PLANTED(raw_norms, matrices),           ERX_PLANTED(unscaled_norms, matrices),
     ERX_PLANTED(ratio_form, matrices),           ERX_PLANTED(error_without_terms, matrices),  ERX_PLANTED(inexact_is_exact, matrices),    ERX_PLANTED(centre_only, matrices),
     ERX_PLANTED(zero_of_product, matrices),      ERX_PLANTED(unchecked_product, matrices),
+    ERX_PLANTED(ends_inward, bounds),            ERX_PLANTED(overflow_no_step, bounds),      ERX_PLANTED(own_negative_zero, bounds),
+    ERX_PLANTED(wrap_of_ends, bounds),
 };
 #undef ERX_PLANTED
 
 /// The first check that fails, with what it says; more cases only where few find nothing.
 std::string caught_by(Part part) {
-  const auto& checks = part == Part::roundings ? rounding_checks() : part == Part::orders ? order_checks() : part == Part::tensor_cores ? tensor_core_checks() : matrix_checks();
+  const auto& checks = part == Part::roundings      ? rounding_checks()
+                       : part == Part::orders       ? order_checks()
+                       : part == Part::tensor_cores ? tensor_core_checks()
+                       : part == Part::bounds       ? bound_checks()
+                                                    : matrix_checks();
   for (int effort : {20, 100, 400}) {
     if (part == Part::matrices && effort > 20) break;
     for (const Check& check : checks) {
@@ -59,7 +65,7 @@ std::string caught_by(Part part) {
 int main(int argc, char** argv) {
   int survived = 0;
   if (argc < 2)
-    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores}) {
+    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds}) {
       const std::string found = caught_by(part);
       if (!found.empty()) std::printf("without a mistake: %s\n", found.c_str());
       survived += !found.empty();

@@ -162,7 +162,8 @@ class Generator:
                 return self.scalar_parameter()
             return self.input(shape)
         kinds = [self.arithmetic] * 4 + [self.unary, self.where, self.sum, self.extremum, self.matmul, self.view, self.rounding,
-                                         self.rounding, self.block, self.block, self.any_of, self.acc, self.acc, self.within, self.let]
+                                         self.rounding, self.block, self.block, self.any_of, self.acc, self.acc, self.within, self.let,
+                                         self.approx, self.cast]
         return rng.choice(kinds)(shape, depth)
 
     def arithmetic(self, shape, depth):
@@ -267,13 +268,49 @@ class Generator:
         words += [overflow] * bool(overflow) + ["ftz"] * (ftz == "yes")
         return self.made(f"round<{', '.join(words)}>({e.text})", oracle.Round(fmt, e.node, mode, overflow, ftz), [e], fmt=fmt)
 
+    def approx(self, shape, depth):
+        """A function, or anything else, known by its error."""
+        rng = self.rng
+        self.freedom = True
+        e, fmt = self.real(shape, depth - 1), rng.choice(FORMATS)
+        if rng.random() < 0.5:
+            e = self.call(rng.choice(["exp", "tanh", "sqrt", "log"]), e)
+        bounds, words, inside = {}, [], set(e.inside)
+        for kind in rng.sample(["ulp", "steps", "rel", "abs"], rng.choice([1, 1, 2])):
+            if kind in ("ulp", "steps"):
+                bounds[kind] = rng.choice([1, 2])
+                words.append(f"{kind}={bounds[kind]}")
+                continue
+            bound = self.real(rng.choice([shape, ()]), 0)
+            bounds[kind] = bound.node
+            words.append(f"{kind}={self.wrapped(bound, SUM)}")
+        if rng.random() < 0.2:
+            bounds["lo"] = oracle.Literal(num.ZERO)
+            words.append("lo=0")
+        node = oracle.Approx(fmt, e.node, **bounds)
+        return Expr(f"approx<{fmt.text}, {', '.join(words)}>({e.text})", node, ATOM, fmt, inside | {id(node)})
+
+    def cast(self, shape, depth):
+        rng = self.rng
+        e, fmt = self.real(shape, depth - 1), rng.choice([F32, TF32])
+        kind = rng.choice(["cast", "wrap", "saturate"])
+        self.freedom = True
+        bits, signed = rng.choice([(8, True), (8, False), (16, True)])
+        whole = oracle.Cast(kind, bits, signed, e.node)
+        inner = Expr(f"{kind}<{'i' if signed else 'u'}{bits}>({e.text})", whole, ATOM, None, e.inside | {id(whole)})
+        return self.made(f"round<{fmt.text}>({inner.text})", oracle.Round(fmt, whole), [inner], fmt=fmt)
+
     def block(self, shape, depth):
-        fmt = self.rng.choice(FORMATS)
-        contract = self.rng.random() < 0.5
-        self.freedom |= contract
+        rng, fmt = self.rng, self.rng.choice(FORMATS)
+        contract = rng.random() < 0.5
+        ftz, daz = rng.choice(["no"] * 5 + ["yes", "free"]), rng.choice(["no"] * 5 + ["yes", "free"])
+        ulp = rng.choice([0, 0, 0, 1, 2])
+        self.freedom |= contract or ftz != "no" or daz != "no" or ulp > 0
         body = self.written_inside(fmt, shape, depth)
-        node = oracle.Block(fmt, body.node, body.inside, contract)
-        text = f"in {fmt.text}{', contract' if contract else ''} {{ {body.text} }}"
+        node = oracle.Block(fmt, body.node, body.inside, contract, ftz, daz, ulp)
+        options = [w for w, on in (("contract", contract), (f"ulp={ulp}", ulp)) if on]
+        options += [w if how == "yes" else f"{w}={how}" for w, how in (("ftz", ftz), ("daz", daz)) if how != "no"]
+        text = f"in {', '.join([fmt.text, *options])} {{ {body.text} }}"
         # As an operand it stands in parentheses.
         return Expr(text, node, 0, None, {id(node)})
 
@@ -351,8 +388,9 @@ class Generator:
         self.freedom = True
         fmt = self.rng.choice([F16, BF16, F32])
         body = self.written_within(shape, min(depth, 2))
-        node = oracle.Within(fmt, body.node, body.inside)
-        return Expr(f"within<{fmt.text}>({body.text})", node, ATOM, None, {id(node)})
+        ftz = self.rng.random() < 0.2
+        node = oracle.Within(fmt, body.node, body.inside, "free" if ftz else "no")
+        return Expr(f"within<{fmt.text}{', ftz' * ftz}>({body.text})", node, ATOM, None, {id(node)})
 
     def written_within(self, shape, depth):
         rng = self.rng

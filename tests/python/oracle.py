@@ -122,6 +122,7 @@ def named(node):
 
 
 MAPS = {"add": add, "sub": num.subtract, "mul": multiply, "div": num.divide, **FUNCTIONS}
+BLOCK_FUNCTIONS = {"sqrt", "exp", "log", "tanh", "exp2", "rsqrt"}
 ROUNDED_IN_BLOCK = {"add", "sub", "mul", "div", "sqrt", "exp", "log", "tanh", "exp2", "rsqrt", "fma"}
 
 
@@ -219,6 +220,74 @@ class Round(Node):
         return run.choose(round_to(self.node.at(run, index), self.fmt, *self.rounding))
 
 
+class Approx(Node):
+    """`approx<F, ulp=, steps=, rel=, abs=, lo=, hi=>(f)`: some of the values that it may return, the outermost among them."""
+
+    def __init__(self, fmt, node, ulp=0, steps=0, rel=None, abs=None, lo=None, hi=None):
+        self.fmt, self.node, self.ulp, self.steps = fmt, node, ulp, steps
+        self.rel, self.abs, self.lo, self.hi = rel, abs, lo, hi
+        self.shape = broadcast_shape(*(n.shape for n in (node, rel, abs, lo, hi) if n is not None))
+
+    def element(self, run, index):
+        f = self.operand(run, self.node, index)
+        if isinstance(f, num.Special) and f is not num.NEG0:
+            return run.choose(round_to(f, self.fmt))
+        ends = self.ends(run, index, num.finite(f), num.subtract), self.ends(run, index, num.finite(f), add)
+        between = round_to(self.cut(run, index, f), self.fmt)
+        options = list(dict.fromkeys([*ends[0], *ends[1], *between]))
+        finite = [v for v in options if isinstance(v, num.Fraction)]
+        for side, top in ((ends[0], -self.fmt.max_finite), (ends[1], self.fmt.max_finite)):  # what overflows passes the last value
+            if finite and any(num.is_nan(v) or num.is_infinite(v) for v in side):
+                options.append(top)
+        return run.choose([s for v in options for s in ([ZERO, num.NEG0] if num.is_zero(v) else [v])])
+
+    def ends(self, run, index, f, move):
+        """The outermost values on one side: as overflow may give another, there may be two."""
+        end = f
+        if self.ulp:
+            end = move(end, num.ulp(f, self.fmt) * self.ulp)
+        for bound, scale in ((self.rel, num.absolute(f)), (self.abs, num.Fraction(1))):
+            if bound is not None:
+                end = move(end, multiply(num.absolute(self.operand(run, bound, index)), scale))
+        end = self.cut(run, index, end)
+        values = round_to(end, self.fmt)
+        for _ in range(self.steps):
+            values = [num.neighbour(v, self.fmt, move is add) for v in values]
+        values = [round_to(self.cut(run, index, v), self.fmt) if self.steps else [v] for v in values]
+        return [v for some in values for v in some]
+
+    def cut(self, run, index, x):
+        if self.lo is not None:
+            x = num.maximum(x, self.operand(run, self.lo, index))
+        return num.minimum(x, self.operand(run, self.hi, index)) if self.hi is not None else x
+
+
+class Cast(Node):
+    """cast, wrap and saturate to a type of integers; what C++ leaves open may be any value, of which three are tried."""
+
+    def __init__(self, kind, bits, signed, node):
+        self.kind, self.node, self.shape = kind, node, node.shape
+        self.least = -(2 ** (bits - 1)) if signed else 0
+        self.count = 2**bits
+
+    def element(self, run, index):
+        x = self.node.at(run, index)
+        least, most = self.least, self.least + self.count - 1
+        anything = [num.Fraction(least), num.Fraction(most), num.Fraction(1)]
+        if num.is_nan(x):
+            return run.choose(anything)
+        if num.is_infinite(x):
+            if self.kind == "saturate":
+                return num.Fraction(most if x is num.INF else least)
+            return run.choose(anything)
+        whole = num.decide([num.finite(x)], round if self.kind == "saturate" else int)
+        if self.kind == "saturate":
+            return num.Fraction(min(max(whole, least), most))
+        if self.kind == "wrap":
+            return num.Fraction((whole - least) % self.count + least)
+        return num.Fraction(whole) if least <= whole <= most else run.choose(anything)
+
+
 class AnyOf(Node):
     """Per element one of the alternatives; with a label, one for the whole call."""
 
@@ -235,9 +304,10 @@ class AnyOf(Node):
 class Block(Node):
     """`in F { body }`: operations written inside (nodes of class Map that `inside` holds) round once to F."""
 
-    def __init__(self, fmt, body, inside, contract=False):
+    def __init__(self, fmt, body, inside, contract=False, ftz="no", daz="no", ulp=0):
         self.fmt, self.body, self.contract, self.shape = fmt, body, contract, body.shape
         self.inside = inside  # ids of the nodes written inside
+        self.ftz, self.daz, self.ulp = ftz, daz, ulp
 
     def element(self, run, index):
         return self.value(run, self.body, index)
@@ -254,7 +324,18 @@ class Block(Node):
         return self.value(run, node, broadcast_index(index, node.shape))
 
     def rounded(self, run, x):
-        return run.choose(round_to(x, self.fmt))
+        return run.choose(round_to(x, self.fmt, ftz=self.ftz))
+
+    def read(self, run, node, index):
+        """An operand of an operation: under daz a subnormal value of the format is 0; what is exact is no such value."""
+        x = self.part(run, node, index)
+        is_exact = isinstance(node, Map) and id(node) not in self.inside
+        if self.daz == "no" or not isinstance(x, num.Fraction) or x == 0 or abs(x) >= self.fmt.min_normal or is_exact:
+            return x
+        if round_to(x, self.fmt) != [x]:
+            return x
+        zero = num.signed_zero(x < 0)
+        return zero if self.daz == "yes" else run.choose([x, zero])
 
     def is_product(self, node):
         return id(node) in self.inside and isinstance(node, Map) and node.op == "mul"
@@ -271,12 +352,18 @@ class Block(Node):
             values = []
             for o in node.operands:
                 if o is fused:
-                    values.append(o.apply([self.part(run, f, broadcast_index(index, o.shape)) for f in o.operands]))
+                    values.append(o.apply([self.read(run, f, broadcast_index(index, o.shape)) for f in o.operands]))
                 else:
-                    values.append(self.part(run, o, index))
+                    values.append(self.read(run, o, index))
             return self.rounded(run, node.apply(values))
-        result = node.apply([self.part(run, o, index) for o in node.operands])
-        return self.rounded(run, result) if node.op in ROUNDED_IN_BLOCK else result
+        if node.op not in ROUNDED_IN_BLOCK:
+            return node.apply([self.part(run, o, index) for o in node.operands])
+        values = [self.read(run, o, index) for o in node.operands]
+        if self.ulp and node.op in BLOCK_FUNCTIONS:
+            function = Approx(self.fmt, Literal(node.apply(values)), self.ulp)
+            run.memo[id(function), "kept"] = function  # what is remembered of it goes by its id
+            return function.at(run, ())
+        return self.rounded(run, node.apply(values))
 
 
 def leaves_of(run, node, index, negative=False):
@@ -316,8 +403,8 @@ class Acc(Node):
 class Within(Node):
     """`within<F>(body)`: each operation at precision F or better, sums in any order. Some legal executions, not all."""
 
-    def __init__(self, fmt, body, inside):
-        self.fmt, self.body, self.inside, self.shape = fmt, body, inside, body.shape
+    def __init__(self, fmt, body, inside, ftz="no"):
+        self.fmt, self.body, self.inside, self.shape, self.ftz = fmt, body, inside, body.shape, ftz
         better = num.Format("wide", 15, 2 * fmt.m + 4)
         more = num.Format("more", 15, fmt.m + 1)
         self.formats = (fmt, more, better)
@@ -334,7 +421,7 @@ class Within(Node):
         return run.memo[key]
 
     def rounded(self, run, x):
-        return run.choose(round_to(x, run.choose(self.formats)))
+        return run.choose(round_to(x, run.choose(self.formats), ftz=self.ftz))
 
     def evaluate(self, run, node, index):
         if isinstance(node, View):
@@ -342,7 +429,7 @@ class Within(Node):
         if isinstance(node, (Reduce, MatMul)) and getattr(node, "op", "sum") == "sum" or (
                 isinstance(node, Map) and node.op in ("add", "sub")):
             leaves = self.chain(run, node, index)
-            additions = Additions(run.choose(self.formats))
+            additions = Additions(run.choose(self.formats), ftz=self.ftz)
             return run.choose(sorted(additions.any(leaves), key=str)) if leaves else ZERO
         values = [self.value(run, o, broadcast_index(index, o.shape)) for o in node.operands]
         result = node.apply(values) if isinstance(node, Map) else None

@@ -331,3 +331,20 @@ def step(x, fmt, up):
     if toward_zero and abs(x) / q == 2**fmt.m and abs(x) > fmt.min_normal:
         q /= 2
     return x + q if up else x - q
+
+
+def ulp(x, fmt):
+    """The unit in the last place at the real x, at least the smallest value."""
+    return fmt.eta if is_zero(x) else decide([x], lambda t: quantum(t, fmt) if t else fmt.eta)
+
+
+def neighbour(x, fmt, up):
+    """One step further, overflow being a step past the largest value and the last one."""
+    if is_nan(x):
+        return x
+    if is_infinite(x):
+        return x if (x is INF) == up else step(x, fmt, up)
+    x = finite(x)
+    if abs(x) == fmt.max_finite and (x > 0) == up:
+        return overflowed(not up, fmt, "rne", "")[0]
+    return step(x, fmt, up)

@@ -2,9 +2,10 @@
 
     Additions(F16).results([Fraction(1), Fraction(2)], ("any",))  ->  {Fraction(3)}
 """
+from fractions import Fraction
 from itertools import combinations, product as cartesian
 
-from oracle_numbers import add, multiply, round_to
+from oracle_numbers import add, multiply, round_to, signed_zero
 
 
 class Additions:
@@ -22,10 +23,15 @@ class Additions:
         """What a leaf offers to its parent, or to the result where it is the root."""
         if not isinstance(leaf, tuple):
             return [leaf]
-        exact = multiply(*leaf)
-        separate = self.rounded(exact)
+        products = [multiply(x, y) for x in self.read(leaf[0]) for y in self.read(leaf[1])]
+        separate = [v for exact in products for v in self.rounded(exact)]
         # Under `always` too: fused with an accumulator that starts at zero, a product is rounded.
-        return separate if root or self.fma == "never" else [exact, *separate]
+        return list(dict.fromkeys(separate if root or self.fma == "never" else [*products, *separate]))
+
+    def read(self, factor):
+        """Hardware that flushes results reads subnormal factors as zero too."""
+        subnormal = self.ftz != "no" and isinstance(factor, Fraction) and factor != 0 and abs(factor) < self.fmt.min_normal
+        return [factor, signed_zero(factor < 0)] if subnormal else [factor]
 
     def sums(self, *children):
         results = set()

@@ -1,0 +1,185 @@
+// What a function known only by its error may return: the exact value, widened by the bounds, its ends rounded once into the format.
+// bound: f in [l, h]: rel = r: min(l - r|l|, h - r|h|) .. max(l + r|l|, h + r|h|); abs = a: l - a .. h + a; ulp = k: k units of the
+// largest magnitude (a power of two counts in its upper binade; at least the smallest value); several add up. Then steps = k: k values
+// further, beyond the largest finite value comes overflow. lo and hi cut the result. Infinities and NaN of f stay.
+// source: 2-numerics.md section 8.
+//   approximate<F64>({exp(1)}, {format f32, ulp 2}, {})   the values of f32 within 2 ulp of e
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "ops/num/ends.hpp"
+#include "ops/planted.hpp"
+#include "ops/round_set.hpp"
+
+namespace erx {
+
+enum class Bound { rel, abs, lo, hi };
+
+/// The operand that holds a bound, or null.
+template <class R>
+const Set<R>* bound_of(std::span<const Set<R>> x, const Attributes& a, Bound b) {
+  std::size_t at = 1;
+  for (int k = 0; k < static_cast<int>(b); ++k) at += a.bounds >> k & 1;
+  return a.bounds >> static_cast<int>(b) & 1 ? &x[at] : nullptr;
+}
+
+/// A number of ulps as written: decimals are pushed up to the next double.
+inline double at_least(double written) { return written * 0x1p20 == std::trunc(written * 0x1p20) ? written : f64::next_above(written); }
+
+/// Largest magnitude that a bound may have; nothing if it may be infinite or NaN.
+template <class R>
+std::optional<R> magnitude_of(const Set<R>& bound) {
+  if (!bound.has_reals() || bound.may_be(has_nan | any_infinity)) return {};
+  return max_of(abs_of(bound.lo), abs_of(bound.hi));
+}
+
+/// An end moved by a number of values of the format, overflow being one place past the largest; `over`: what that gives.
+struct Stepped {
+  double value;
+  bool over = false;
+  std::uint8_t special = 0;
+};
+
+inline Stepped step_from(const Rounded& r, double value, std::int64_t by, const Format& format, const Rounding& rounding) {
+  double at = r.over && r.special ? (r.positive ? f64::infinity : -f64::infinity) : value;
+  if (std::isinf(at) && by != 0 && (at > 0) != (by > 0)) {  // back from overflow
+    at = at > 0 ? format.max_finite() : format.lowest();
+    by += by > 0 ? -1 : 1;
+  }
+  const double from = at;
+  at = steps_away(format, at, by);
+  if (planted(Mistake::overflow_no_step) && std::isfinite(from) && std::isinf(at)) at = at > 0 ? format.max_finite() : format.lowest();
+  if (planted(Mistake::own_negative_zero) && from * at < 0) at = steps_away(format, at, from > 0 ? 1 : -1);
+  if (!std::isinf(at)) return {at};
+  const double gives = overflow_result(at < 0, format, rounding);
+  const double end = at < 0 ? format.lowest() : format.max_finite();
+  if (std::isfinite(gives)) return {gives};
+  return {end, true, std::isnan(gives) ? has_nan : gives > 0 ? has_pinf : has_ninf};
+}
+
+/// lo= and hi= of the spec: nothing lies beyond them.
+template <class R>
+void cut(R& low, R& high, std::span<const Set<R>> x, const Attributes& a) {
+  const auto known = [](const Set<R>* bound) { return bound && bound->has_reals() && !bound->may_be(has_nan | any_infinity); };
+  if (const Set<R>* least = bound_of(x, a, Bound::lo); known(least)) {
+    low = max_of(low, least->lo);
+    high = max_of(high, least->lo);
+  }
+  if (const Set<R>* most = bound_of(x, a, Bound::hi); known(most)) {
+    low = min_of(low, most->hi);
+    high = min_of(high, most->hi);
+  }
+}
+
+/// The reals [lo, hi] rounded into the format and `steps` values further on both sides.
+template <class R>
+Set<R> stepped(const R& lo, const R& hi, std::span<const Set<R>> x, const Attributes& a, Context c) {
+  const Format& format = *a.format;
+  Rounding rounding = a.rounding;
+  rounding.flush = Flush::no;
+  const Chopped sides[4] = {chop_lower(lo), chop_upper(lo), chop_lower(hi), chop_upper(hi)};
+  Stepped ends[4];
+  for (int k = 0; k < 4; ++k) {
+    const Rounded r = round_real(sides[k], format, rounding);
+    ends[k] = step_from(r, k < 2 ? r.low : r.high, k < 2 ? -a.steps : a.steps, format, rounding);
+    // sr and faithful may overflow or not
+    if (r.special && !r.over) ends[k].special |= r.special;
+  }
+  const bool overflows = ends[0].over || ends[1].over || ends[2].over || ends[3].over;
+  SetBuilder<R> s;
+  R low = R::between(ends[0].value, ends[1].value, c), high = R::between(ends[2].value, ends[3].value, c);
+  if (a.bounds >> static_cast<int>(Bound::lo)) {  // what was cut before steps beyond it again
+    R least = R::between(-f64::infinity, -f64::infinity, c), most = R::between(f64::infinity, f64::infinity, c);
+    cut(least, most, x, a);
+    const Set<R> edges = round_set(Set<R>::between(least, most, any_zero), format, a.rounding, c);
+    low = min_of(max_of(low, edges.lo), edges.hi);
+    high = min_of(max_of(high, edges.lo), edges.hi);
+    std::uint8_t special = 0;
+    for (const Stepped& e : ends) special |= e.special;
+    s.flag(special & edges.flags);
+  } else {
+    for (const Stepped& e : ends) s.flag(e.special);
+    const bool all_over = ends[0].over && ends[1].over && ends[2].over && ends[3].over && (ends[0].value > 0) == (ends[3].value > 0);
+    if (all_over) return s.finish(false);
+  }
+  s.flag(undecided, overflows && (ends[0].special != ends[1].special || ends[2].special != ends[3].special));
+  if (a.rounding.flush != Flush::no) {  // a subnormal value, or one that was subnormal before it was rounded, may become 0
+    const R nu = R::exact(format.min_normal(), c), zero = R::exact(0, c);
+    if (compare(abs_of(low), nu) != Comparison::greater) low = min_of(low, zero);
+    if (compare(abs_of(high), nu) != Comparison::greater) high = max_of(high, zero);
+  }
+  s.reals(low, high, false);
+  s.zeros(true, format.has_negative_zero());
+  return s.finish(false);
+}
+
+template <class R>
+Set<R> approximate(std::span<const Set<R>> x, const Attributes& a, Context c) {
+  const Format& format = *a.format;
+  const Set<R>& f = x[0];
+  Set<R> result = Set<R>::special(f.flags & (has_nan | any_infinity | undecided));
+  if (f.has_reals()) {
+    R lo = f.lo, hi = f.is_point ? f.lo : f.hi;
+    bool is_bounded = true;
+    if (const Set<R>* rel = bound_of(x, a, Bound::rel)) {
+      if (const auto r = magnitude_of(*rel)) {
+        const R below = mul(*r, abs_of(lo)), above = mul(*r, abs_of(hi));  // x - r|x| is concave, x + r|x| convex: the ends suffice
+        const R low = min_of(sub(lo, below), sub(hi, above)), high = max_of(add(lo, below), add(hi, above));
+        lo = low;
+        hi = high;
+      } else {
+        is_bounded = false;
+      }
+    }
+    if (const Set<R>* absolute = bound_of(x, a, Bound::abs)) {
+      if (const auto r = magnitude_of(*absolute)) {
+        lo = sub(lo, *r);
+        hi = add(hi, *r);
+      } else {
+        is_bounded = false;
+      }
+    }
+    if (a.ulp > 0) {
+      const R least = abs_of(f.lo), most = abs_of(f.is_point ? f.lo : f.hi);
+      const R at = planted(Mistake::ulp_of_smaller_end) ? min_of(least, most) : max_of(least, most);
+      const R radius = mul(ulp_of(format, at, c), R::exact(at_least(a.ulp), c));
+      lo = sub(lo, radius);
+      hi = add(hi, radius);
+    }
+    if (!is_bounded) {  // a bound that is NaN or infinite: any value
+      result.flags |= has_nan | any_infinity;
+      lo = R::between(-f64::infinity, -f64::infinity, c);
+      hi = R::between(f64::infinity, f64::infinity, c);
+    }
+    cut(lo, hi, x, a);
+    const std::uint8_t special = result.flags & (has_nan | any_infinity | undecided);
+    if (a.steps > 0) {
+      const Set<R> steps = stepped(lo, hi, x, a, c), kept = round_set(Set<R>::special(special), format, a.rounding, c);
+      SetBuilder<R> both;
+      for (const Set<R>* s : {&steps, &kept}) {
+        both.flag(s->flags & (has_nan | any_infinity | undecided));
+        both.reals_of(*s);
+      }
+      both.zeros(true, format.has_negative_zero());
+      result = both.finish(false);
+    } else {
+      if (planted(Mistake::ends_inward)) {
+        std::uint8_t overflow = 0;
+        lo = round_end(lo, format, {.mode = Mode::rtp}, c, overflow);
+        hi = round_end(hi, format, {.mode = Mode::rtn}, c, overflow);
+      }
+      Set<R> wide = Set<R>::between(lo, hi, special);
+      if (reaches_zero(wide)) wide.flags |= any_zero;
+      result = round_set(wide, format, a.rounding, c);
+    }
+  } else {
+    result = round_set(result, format, a.rounding, c);
+  }
+  result.is_point = false;
+  if (reaches_zero(result)) result.flags |= format.has_negative_zero() ? any_zero : has_pzero;  // of either sign
+  return result;
+}
+
+}  // namespace erx
