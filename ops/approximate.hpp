@@ -59,19 +59,29 @@ inline Stepped step_from(const Rounded& r, double value, std::int64_t by, const 
   return {end, true, std::isnan(gives) ? has_nan : gives > 0 ? has_pinf : has_ninf};
 }
 
-/// lo= and hi= of the spec: nothing lies beyond them.
+/// lo= and hi= of the spec, where they are numbers: nothing lies beyond them.
 template <class R>
-void cut(R& low, R& high, std::span<const Set<R>> x, const Attributes& a) {
-  const auto known = [](const Set<R>* bound) { return bound && bound->has_reals() && !bound->may_be(has_nan | any_infinity); };
-  if (const Set<R>* least = bound_of(x, a, Bound::lo); known(least)) {
-    low = max_of(low, least->lo);
-    high = max_of(high, least->lo);
+struct Cut {
+  std::optional<R> least, most;
+
+  Cut(std::span<const Set<R>> x, const Attributes& a) {
+    const auto known = [](const Set<R>* bound) { return bound && bound->has_reals() && !bound->may_be(has_nan | any_infinity); };
+    if (const Set<R>* bound = bound_of(x, a, Bound::lo); known(bound)) least = bound->lo;
+    if (const Set<R>* bound = bound_of(x, a, Bound::hi); known(bound)) most = bound->is_point ? bound->lo : bound->hi;
   }
-  if (const Set<R>* most = bound_of(x, a, Bound::hi); known(most)) {
-    low = min_of(low, most->hi);
-    high = min_of(high, most->hi);
+  /// The bounds as values of the format; one that overflows there bounds nothing.
+  void round(const Format& format, Context c) {
+    for (std::optional<R>* end : {&least, &most}) {
+      std::uint8_t overflow = 0;
+      if (*end) *end = round_end(**end, format, {}, c, overflow);
+      if (overflow) end->reset();
+    }
   }
-}
+  R operator()(R x) const {
+    if (least) x = max_of(x, *least);
+    return most ? min_of(x, *most) : x;
+  }
+};
 
 /// The reals [lo, hi] rounded into the format and `steps` values further on both sides.
 template <class R>
@@ -87,23 +97,18 @@ Set<R> stepped(const R& lo, const R& hi, std::span<const Set<R>> x, const Attrib
     // sr and faithful may overflow or not
     if (r.special && !r.over) ends[k].special |= r.special;
   }
-  const bool overflows = ends[0].over || ends[1].over || ends[2].over || ends[3].over;
+  Cut<R> cut(x, a);  // steps lead beyond what was cut before
+  cut.round(format, c);
   SetBuilder<R> s;
-  R low = R::between(ends[0].value, ends[1].value, c), high = R::between(ends[2].value, ends[3].value, c);
-  if (a.bounds >> static_cast<int>(Bound::lo)) {  // what was cut before steps beyond it again
-    R least = R::between(-f64::infinity, -f64::infinity, c), most = R::between(f64::infinity, f64::infinity, c);
-    cut(least, most, x, a);
-    const Set<R> edges = round_set(Set<R>::between(least, most, any_zero), format, a.rounding, c);
-    low = min_of(max_of(low, edges.lo), edges.hi);
-    high = min_of(max_of(high, edges.lo), edges.hi);
-    std::uint8_t special = 0;
-    for (const Stepped& e : ends) special |= e.special;
-    s.flag(special & edges.flags);
-  } else {
-    for (const Stepped& e : ends) s.flag(e.special);
-    const bool all_over = ends[0].over && ends[1].over && ends[2].over && ends[3].over && (ends[0].value > 0) == (ends[3].value > 0);
-    if (all_over) return s.finish(false);
+  bool all_over = true, overflows = false;
+  for (const Stepped& e : ends) {
+    const bool is_cut = e.value > 0 ? cut.most.has_value() : cut.least.has_value();
+    if (!is_cut) s.flag(e.special);
+    overflows = overflows || (e.over && !is_cut);
+    all_over = all_over && e.over && !is_cut && (e.value > 0) == (ends[0].value > 0);
   }
+  if (all_over) return s.finish(false);
+  R low = cut(R::between(ends[0].value, ends[1].value, c)), high = cut(R::between(ends[2].value, ends[3].value, c));
   s.flag(undecided, overflows && (ends[0].special != ends[1].special || ends[2].special != ends[3].special));
   if (a.rounding.flush != Flush::no) {  // a subnormal value, or one that was subnormal before it was rounded, may become 0
     const R nu = R::exact(format.min_normal(), c), zero = R::exact(0, c);
@@ -119,7 +124,8 @@ template <class R>
 Set<R> approximate(std::span<const Set<R>> x, const Attributes& a, Context c) {
   const Format& format = *a.format;
   const Set<R>& f = x[0];
-  Set<R> result = Set<R>::special(f.flags & (has_nan | any_infinity | undecided));
+  Set<R> result = Set<R>::special(f.flags & (has_nan | any_infinity));
+  for (const Set<R>& operand : x) result.flags |= operand.flags & undecided;
   if (f.has_reals()) {
     R lo = f.lo, hi = f.is_point ? f.lo : f.hi;
     bool is_bounded = true;
@@ -153,7 +159,9 @@ Set<R> approximate(std::span<const Set<R>> x, const Attributes& a, Context c) {
       lo = R::between(-f64::infinity, -f64::infinity, c);
       hi = R::between(f64::infinity, f64::infinity, c);
     }
-    cut(lo, hi, x, a);
+    const Cut<R> cut(x, a);
+    lo = cut(lo);
+    hi = cut(hi);
     const std::uint8_t special = result.flags & (has_nan | any_infinity | undecided);
     if (a.steps > 0) {
       const Set<R> steps = stepped(lo, hi, x, a, c), kept = round_set(Set<R>::special(special), format, a.rounding, c);
@@ -178,7 +186,7 @@ Set<R> approximate(std::span<const Set<R>> x, const Attributes& a, Context c) {
     result = round_set(result, format, a.rounding, c);
   }
   result.is_point = false;
-  if (reaches_zero(result)) result.flags |= format.has_negative_zero() ? any_zero : has_pzero;  // of either sign
+  if (reaches_zero(result)) result.flags |= format.has_negative_zero() ? any_zero : std::uint8_t{has_pzero};  // of either sign
   return result;
 }
 

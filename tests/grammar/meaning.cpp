@@ -233,10 +233,10 @@ TEST_CASE("names: what the language has is not defined again") {
 
 TEST_CASE("choose: a labelled choice of a number") {
   const std::string spec = "spec f(x: f32[N]) -> f32 {\n  return choose s in {1, 2} { acc<f32, split(s)>(sum(x)) }\n}";
-  CHECK(means(spec, {"x=f32[8]"}).find("any_of<\"s\">(acc<f32, split({1})>(sum(x)), acc<f32, split({2})>(sum(x)))") != std::string::npos);
+  CHECK(means(spec, {"x=f32[8]"}).find("any_of<\"s in {1, 2}\">(acc<f32, split({1})>(sum(x)), acc<f32, split({2})>(sum(x)))") != std::string::npos);
   const std::string two =
       "spec f(x: f32[N]) -> (a: f32[N], b: f32[N]) {\n  return choose s in {1, 2} { (round<f32>(x * s), round<f32>(x + s)) }\n}";
-  CHECK(count(means(two, {"x=f32[8]"}), "any_of<\"s\">") == 2);
+  CHECK(count(means(two, {"x=f32[8]"}), "any_of<\"s in {1, 2}\">") == 2);
   CHECK(mistakes("choose x in {1, 2} { choose x in {1, 2} { x } }") != "");
   CHECK(mistakes("choose x in {} { x }") != "");
 }

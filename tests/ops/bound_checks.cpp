@@ -150,7 +150,8 @@ std::optional<std::string> approximations(int effort, Figures& figures) {
       if (random() % 4 == 0) b.most = pick({1, 0.3125, 40, 0x1.8p-9});
       if (b.least > b.most) b.least = -INFINITY;
       if (auto wrong = check_bounds<F64>(f, x, y, b, figures)) return wrong;
-      if (auto wrong = check_bounds<Exact>(f, x, y, b, figures); wrong && !std::isfinite(b.least) == !std::isfinite(b.most)) return wrong;
+      if (auto wrong = check_bounds<Exact>(f, x, y, b, figures)) return wrong;
+      if (auto wrong = check_bounds<Big>(f, x, y, b, figures)) return wrong;
     }
   return {};
 }

@@ -261,7 +261,7 @@ class Generator:
         if rng.random() < 0.15 and "<" not in fmt.text:
             return self.made(f"{fmt.text}({e.text})", oracle.Round(fmt, e.node), [e], fmt=fmt)
         mode = rng.choice(["rne"] * 4 + MODES)
-        overflow = rng.choice([""] * 4 + ["sat", "sat_finite"])
+        overflow = rng.choice([""] * 4 + ["sat", "sat_finite", "nosat"])
         ftz = rng.choice(["no"] * 5 + ["yes"])
         self.freedom |= mode in ("sr", "faithful") or ftz != "no"
         words = [fmt.text] + ([mode] if mode != "rne" or overflow or ftz == "yes" or rng.random() < 0.3 else [])

@@ -270,10 +270,8 @@ def overflowed(negative, fmt, mode, overflow):
     if overflow in ("sat", "sat_finite") or not (fmt.has_inf or fmt.has_nan):
         return [top]
     beyond = (NINF if negative else INF) if fmt.has_inf else NAN
-    if mode in ("rne", "rna"):
+    if mode in ("rne", "rna") or (overflow == "nosat" and mode not in ("sr", "faithful")):
         return [beyond]
-    if overflow == "nosat":
-        raise Unspecified
     toward_top = {"rtz": True, "rto": True, "rtp": negative, "rtn": not negative}
     if mode in ("sr", "faithful"):
         return [top, beyond]
