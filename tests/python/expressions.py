@@ -367,15 +367,15 @@ class Generator:
         if kind.startswith("matmul") and len(shape) == 2:
             e = self.product(shape, leaf)
         elif kind == "chain":
-            e = self.binary(rng.choice(["add", "sub"]), *self.pair(shape, leaf))
+            e = self.binary(rng.choice(["add", "sub"]), *self.pair(shape, leaf), fmt)
             if rng.random() < 0.5:
-                e = self.binary("add", e, self.binary("mul", *self.pair(shape, leaf)))
+                e = self.binary("add", e, self.binary("mul", *self.pair(shape, leaf), fmt), fmt)
         elif kind == "dot":
-            e = self.reduction("sum", shape, lambda s: self.binary("mul", *self.pair(s, leaf)))
+            e = self.reduction("sum", shape, lambda s: self.binary("mul", *self.pair(s, leaf), fmt))
         else:
             e = self.reduction("sum", shape, leaf)
         if kind.endswith("+"):
-            e = self.binary(rng.choice(["add", "sub"]), e, leaf(shape))
+            e = self.binary(rng.choice(["add", "sub"]), e, leaf(shape), fmt)
         text, order = rng.choice([o for o in ORDERS if "store" not in o[0] or fmt.contains(BF16)])
         fma = rng.choice(["free", "free", "always", "never"])
         ftz = rng.choice(["no"] * 5 + ["yes", "free"])
