@@ -1,9 +1,14 @@
 // Loops compiled once for each instruction set and chosen when the program starts. Sanitizers do not get along with that.
 // ERX_INDEPENDENT in front of a loop: what its steps write, no other step reads. Clang finds out when the loop runs.
+// ERX_ISA_BASELINE and ERX_ISA_AVX2 force one path: the tests compare the sets of programs that are built so.
 //   ERX_VECTOR_CLONES void scale(double* x, std::size_t n) { ... }
 #pragma once
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+#if defined(ERX_ISA_BASELINE)
+#define ERX_VECTOR_CLONES
+#elif defined(ERX_ISA_AVX2)
+#define ERX_VECTOR_CLONES __attribute__((target("arch=x86-64-v3")))
+#elif defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define ERX_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

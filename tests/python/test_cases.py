@@ -129,3 +129,81 @@ def test_c17_alpha_taken_exactly():
     er.assert_covers(converted, out)
     assert 600 < refused(exact, out) < 1400
     er.assert_covers(exact, (0.3 * ab.double()).float())
+
+
+def test_c5_baddbmm_that_ignored_alpha():
+    k = 128
+    A, B, C = np.ones((1, 2, k), np.float16), np.ones((1, k, 2), np.float16), np.zeros((1, 2, 2), np.float16)
+    spec = er.expr("round<f16>(in f32, contract { round<f32>(alpha) * acc<f32>(A @ B) + round<f32>(beta) * C })")
+    first, second = (spec(A=A, B=B, C=C, alpha=alpha, beta=0) for alpha in (0.1, 0.2))
+    for same in (np.float16(k * 0.1), np.float16(k * 0.2), np.float16(0), np.float16(k)):
+        out = np.full((1, 2, 2), same)
+        assert not (first.covers(out).all() and second.covers(out).all())  # whatever the one result was
+    for alpha, result, other in ((0.1, first, second), (0.2, second, first)):
+        out = torch.baddbmm(torch.from_numpy(C), torch.from_numpy(A), torch.from_numpy(B), alpha=alpha, beta=0)
+        er.assert_covers(result, out)
+        assert refused(other, out) == 4
+
+
+def test_c11_float32_sum_that_is_far_from_an_exact_sum_of_zero():
+    n = 8194  # the smallest n whose sums may differ
+    x = (np.arange(n, dtype=np.float64) - n / 2 + 0.5).astype(np.float32)
+    wide = er.expr("acc<f32>(sum(x))")(x=x)
+    er.assert_covers(wide, x.sum())
+    er.assert_covers(wide, torch.from_numpy(x).sum())
+    er.assert_covers(wide, np.float32(0))
+    report = wide.check(np.float32(0))
+    assert report.tightness > 1000  # the report says how much is allowed
+    assert "tightness" in str(report)
+    off = np.float32(0.5)  # a sum in some order: whole multiples of 1/2 below 2^24
+    assert float(wide.hi) >= off and er.expr("acc<f64>(sum(x))")(x=x).lo == 0
+    exact = er.expr("acc<f64>(sum(x))")(x=x)
+    assert exact.lo == exact.hi == 0 and refused(exact, np.float64(0.5)) == 1 and refused(exact, np.float64(0)) == 0
+
+    # The report's length, without its gigabyte of data: blocks that add up to the same, in the same magnitudes.
+    m = 2**17
+    y = (np.arange(m, dtype=np.float64) - m / 2 + 0.5).astype(np.float32) * np.float32(1024)
+    long = er.expr("acc<f32>(sum(y))")(y=y)
+    er.assert_covers(long, np.float32(131072))
+    assert refused(er.expr("acc<f64>(sum(y))")(y=y), np.float64(131072)) == 1
+
+
+def test_c12_split_k_with_partial_sums_stored_in_bf16():
+    rng = np.random.default_rng(12)
+    m, n, part = 8, 8, 64
+    wide = er.expr("round<bf16>(acc<f32>(A @ B))")
+    stored_parts = er.expr("round<bf16>(acc<f32, split({2, 3, 4, 5, 6}, store=bf16)>(A @ B))")
+    for parts in (2, 3, 4, 5, 6):
+        A = torch.from_numpy(rng.standard_normal((m, parts * part)))
+        B = torch.from_numpy(rng.standard_normal((parts * part, n)))
+        # The last part takes back all but a hundredth of the others.
+        head = (parts - 1) * part
+        A[:, head:] = 0
+        B[head:, :] = 0
+        A, B = A.bfloat16(), B.bfloat16()
+        partial = A[:, :head].double() @ B[:head].double()
+        for j in range(n):
+            A[:, head + j] = (-0.99 * partial[:, j]).bfloat16()
+            B[head + j, j] = 1
+        total = torch.zeros(m, n)
+        for p in range(parts):
+            piece = slice(p * part, (p + 1) * part)
+            total = total + (A[:, piece].float() @ B[piece].float()).bfloat16().float()
+        out = total.bfloat16()
+        er.assert_covers(stored_parts(A=A, B=B), out)
+        assert refused(wide(A=A, B=B), out) > m * n / 4
+        er.assert_covers(wide(A=A, B=B), A @ B)
+        # A stored part that was lost is refused by both.
+        lost = (total - (A[:, :part].float() @ B[:part].float()).bfloat16().float()).bfloat16()
+        assert refused(stored_parts(A=A, B=B), lost) > m * n / 2
+
+
+def test_c16_a_correct_tensor_core_kernel():
+    A, B = np.float16([[1 + 2.0**-8, 1.5 * 2.0**-12]]), np.float16([[1.0], [2.0**-12]])
+    bf16 = ml_dtypes.bfloat16
+    truncated, nearest = np.array([[1.0]], bf16), np.array([[1.0078125]], bf16)  # the hardware cuts the second product off
+    ieee = er.expr("round<bf16>(acc<f32>(A @ B))")(A=A, B=B)
+    assert refused(ieee, truncated) == 1 and refused(ieee, nearest) == 0
+    cores = er.expr("round<bf16>(acc<f32, tensor_core(L=16, F=25)>(A @ B))")(A=A, B=B)
+    er.assert_covers(cores, truncated)
+    assert refused(cores, np.array([[1.015625]], bf16)) == 1 and refused(cores, np.array([[0.9921875]], bf16)) == 1
