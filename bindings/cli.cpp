@@ -12,6 +12,7 @@
 #include "bindings/commands.hpp"
 #include "bindings/version.hpp"
 #include "eval/evaluate.hpp"
+#include "eval/float_guard.hpp"
 #include "ir/error.hpp"
 
 namespace erx {
@@ -168,6 +169,7 @@ int parse_and_run(int argc, char** argv) {
 
 int run_command(int argc, char** argv) {
   try {
+    const FloatGuard guard;  // a library may have set flush-to-zero when it was loaded
     return parse_and_run(argc, argv);
   } catch (const Error& error) {
     std::cerr << render(error.diagnostics);

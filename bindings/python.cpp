@@ -9,6 +9,7 @@
 #include "bindings/python_tensor.hpp"
 #include "bindings/report_json.hpp"
 #include "eval/bind.hpp"
+#include "eval/float_guard.hpp"
 #include "grammar/program.hpp"
 #include "ops/op.hpp"
 
@@ -156,24 +157,27 @@ py::array outside(const ResultReport& r) {
   return indices;
 }
 
+/// The calling thread may flush subnormals (torch.set_flush_denormal): not while it is here.
+const py::call_guard<FloatGuard> exact_arithmetic;
+
 void define_tensors(py::module_& m) {
   py::class_<Tensor>(m, "Tensor")
       .def_property_readonly("type", [](const Tensor& t) { return to_string(t.type); })
       .def_property_readonly("shape", [](const Tensor& t) { return shape_tuple(t.extents); });
-  m.def("tensor", [](const py::array& array, const std::string& type) { return tensor_of(array, type_of(type)); });
-  m.def("scalar", &Tensor::scalar);
-  m.def("integer", &Tensor::integer);
-  m.def("boolean", &Tensor::boolean);
-  m.def("rational", &Tensor::rational);
-  m.def("from_dlpack", &from_dlpack);
-  m.def("stored", [](const Tensor& t, const std::string& format) { return stored(t, format_of(format), {}); });
-  m.def("as_real", [](const Tensor& t) { return as_declared(t, Type::real()); });
-  m.def("nearest", [](const Tensor& t) { return t.storage == Storage::rational ? close_double(t.text).value : t.at(0); });
-  m.def("fits", [](const Tensor& t, const std::string& type) { return !misfit(t, type_of(type)); });
+  m.def("tensor", [](const py::array& array, const std::string& type) { return tensor_of(array, type_of(type)); }, exact_arithmetic);
+  m.def("scalar", &Tensor::scalar, exact_arithmetic);
+  m.def("integer", &Tensor::integer, exact_arithmetic);
+  m.def("boolean", &Tensor::boolean, exact_arithmetic);
+  m.def("rational", &Tensor::rational, exact_arithmetic);
+  m.def("from_dlpack", &from_dlpack, exact_arithmetic);
+  m.def("stored", [](const Tensor& t, const std::string& format) { return stored(t, format_of(format), {}); }, exact_arithmetic);
+  m.def("as_real", [](const Tensor& t) { return as_declared(t, Type::real()); }, exact_arithmetic);
+  m.def("nearest", [](const Tensor& t) { return t.storage == Storage::rational ? close_double(t.text).value : t.at(0); }, exact_arithmetic);
+  m.def("fits", [](const Tensor& t, const std::string& type) { return !misfit(t, type_of(type)); }, exact_arithmetic);
   m.def("checked", [](const Tensor& t, const std::string& type) {
     require_representable(t, type_of(type), "data");
     return as_declared(t, type_of(type));
-  });
+  }, exact_arithmetic);
 }
 
 void define_pieces(py::module_& m) {
@@ -183,44 +187,44 @@ void define_pieces(py::module_& m) {
       .def_property_readonly("tensor", [](const Piece& p) { return p.tensor; });
   const auto mutable_piece = [](PiecePtr p) { return std::const_pointer_cast<Piece>(std::move(p)); };
   using Mutable = std::shared_ptr<Piece>;
-  m.def("input", [=](const std::string& name, const Tensor& t, bool scales) { return mutable_piece(input(name, t, scales)); });
-  m.def("literal", [=](const std::string& text) { return mutable_piece(literal_piece(text)); });
+  m.def("input", [=](const std::string& name, const Tensor& t, bool scales) { return mutable_piece(input(name, t, scales)); }, exact_arithmetic);
+  m.def("literal", [=](const std::string& text) { return mutable_piece(literal_piece(text)); }, exact_arithmetic);
   m.def("apply", [=](const std::string& op, const std::vector<Mutable>& operands) {
     return mutable_piece(apply(op, {operands.begin(), operands.end()}));
-  });
+  }, exact_arithmetic);
   m.def("within", [=](const Mutable& p, const std::string& format, bool innocuous) {
     return mutable_piece(apply_within(p, format_of(format), innocuous));
-  });
-  m.def("opaque", [=](const Mutable& p) { return mutable_piece(opaque(p)); });
+  }, exact_arithmetic);
+  m.def("opaque", [=](const Mutable& p) { return mutable_piece(opaque(p)); }, exact_arithmetic);
   m.def("round", [=](const Mutable& p, const std::string& format, const std::string& mode, const std::string& overflow, bool flush) {
     return mutable_piece(round_piece(p, format, mode, overflow, flush));
-  });
+  }, exact_arithmetic);
   m.def("reduce", [=](const std::string& op, const Mutable& p, const std::vector<std::int64_t>& axes, bool keepdims) {
     return mutable_piece(reduce_piece(op, p, axes, keepdims));
-  });
+  }, exact_arithmetic);
   m.def("any_of", [=](const std::vector<Mutable>& alternatives, const std::string& label) {
     return mutable_piece(any_of_piece({alternatives.begin(), alternatives.end()}, label));
-  });
+  }, exact_arithmetic);
   m.def("reshape", [=](const Mutable& p, const Extents& shape) {
     Attributes a;
     a.shape = shape_of(shape);
     return mutable_piece(apply("reshape", {p}, std::move(a)));
-  });
+  }, exact_arithmetic);
   m.def("broadcast", [=](const Mutable& p, const Extents& shape) {
     Attributes a;
     a.shape = shape_of(shape);
     return mutable_piece(apply("broadcast", {p}, std::move(a)));
-  });
+  }, exact_arithmetic);
   m.def("transpose", [=](const Mutable& p, const std::vector<std::int64_t>& axes) {
     Attributes a;
     a.axes = axes;
     return mutable_piece(apply("transpose", {p}, std::move(a)));
-  });
+  }, exact_arithmetic);
   m.def("index", [=](const Mutable& p, const std::vector<PythonSlice>& slices) {
     Attributes a;
     a.slices = slices_of(slices);
     return mutable_piece(apply("index", {p}, std::move(a)));
-  });
+  }, exact_arithmetic);
 }
 
 void define_specs(py::module_& m) {
@@ -232,14 +236,14 @@ void define_specs(py::module_& m) {
         return list;
       })
       .def_property_readonly("text", [](const PythonSpec& s) { return s->canonical_text(); })
-      .def("call", &call);
+      .def("call", &call, exact_arithmetic);
   const auto specs = [](const std::shared_ptr<const Program>& program) {
     std::vector<PythonSpec> list;
     for (std::size_t i = 0; i < program->specs.size(); ++i) list.push_back({program, i});
     return list;
   };
-  m.def("parse", [=](const std::string& text, const std::string& name) { return specs(parse(text, name)); });
-  m.def("load", [=](const std::string& path) { return specs(load(path)); });
+  m.def("parse", [=](const std::string& text, const std::string& name) { return specs(parse(text, name)); }, exact_arithmetic);
+  m.def("load", [=](const std::string& path) { return specs(load(path)); }, exact_arithmetic);
 }
 
 void define_groups(py::module_& m) {
@@ -248,7 +252,7 @@ void define_groups(py::module_& m) {
         std::vector<PieceResult> results;
         for (const auto& p : pieces) results.push_back({"", p, declared ? std::optional(p->node.type) : std::nullopt});
         return std::make_shared<Group>(std::move(results), "");
-      }))
+      }), exact_arithmetic)
       .def_property_readonly("names", [](const Group& g) {
         py::list names;
         for (const PieceResult& r : g.results()) names.append(r.name);
@@ -263,12 +267,12 @@ void define_groups(py::module_& m) {
       .def("check", [](Group& g, std::vector<Tensor> outputs, const std::optional<Tensor>& where, bool signed_zero, std::size_t show,
                        const std::optional<std::string>& compute) {
         return g.check(std::move(outputs), options_of(where, signed_zero, show), compute_format(compute));
-      })
+      }, exact_arithmetic)
       .def("covers", [](Group& g, std::size_t i, const Tensor& output, const std::optional<Tensor>& where, bool signed_zero,
                         const std::optional<std::string>& compute) {
         return g.covers(i, output, options_of(where, signed_zero, 0), compute_format(compute));
-      })
-      .def("hull", &Group::hull);
+      }, exact_arithmetic)
+      .def("hull", &Group::hull, exact_arithmetic);
 
   py::class_<ResultReport>(m, "ResultReport")
       .def_readonly("name", &ResultReport::name)
@@ -299,11 +303,11 @@ PYBIND11_MODULE(_erx, m) {
   erx::define_specs(m);
   erx::define_groups(m);
   m.def("did_you_mean", [](const std::string& word, const std::vector<std::string>& known) { return erx::did_you_mean(word, known); });
-  m.def("type_of", [](const std::string& name) { return erx::to_string(erx::type_of(name)); });
+  m.def("type_of", [](const std::string& name) { return erx::to_string(erx::type_of(name)); }, erx::exact_arithmetic);
   m.def("type_contains", [](const std::string& outer, const std::string& inner) {
     return erx::contains(erx::type_of(outer), erx::type_of(inner));
-  });
-  m.def("format_aliases", [](const std::string& name) { return erx::format_aliases(erx::format_of(name)); });
-  m.def("min_positive", [](const std::string& format) { return erx::format_of(format).min_positive(); });
-  m.def("precision", [](const std::string& format) { return erx::format_of(format).precision(); });
+  }, erx::exact_arithmetic);
+  m.def("format_aliases", [](const std::string& name) { return erx::format_aliases(erx::format_of(name)); }, erx::exact_arithmetic);
+  m.def("min_positive", [](const std::string& format) { return erx::format_of(format).min_positive(); }, erx::exact_arithmetic);
+  m.def("precision", [](const std::string& format) { return erx::format_of(format).precision(); }, erx::exact_arithmetic);
 }

@@ -328,6 +328,7 @@ std::int64_t Report::violations() const {
 }
 
 Report check(Evaluation& evaluation, const std::vector<Tensor>& outputs, const CheckOptions& options) {
+  const FloatGuard guard;
   const auto start = std::chrono::steady_clock::now();
   const std::size_t results = evaluation.graph().results.size();
   if (outputs.size() != results)
@@ -348,6 +349,7 @@ Report check(Evaluation& evaluation, const std::vector<Tensor>& outputs, const C
 }
 
 std::vector<bool> covers(Evaluation& evaluation, std::size_t i, const Tensor& output, const CheckOptions& options) {
+  const FloatGuard guard;
   std::vector<bool> best;
   std::int64_t fewest = -1;
   for (std::size_t run = 0; run < evaluation.runs(); ++run) {

@@ -2,6 +2,7 @@
 
 #include "eval/choice_label.hpp"
 #include "eval/engine.hpp"
+#include "eval/float_guard.hpp"
 #include "ops/op.hpp"
 
 namespace erx {
@@ -121,6 +122,7 @@ NodeId Evaluation::root(std::size_t i, const std::optional<Format>& store, std::
 }
 
 const SetTensor& Evaluation::result(std::size_t i, const std::optional<Format>& store, std::size_t run) {
+  const FloatGuard guard;
   const NodeId id = root(i, store, run);
   Engine& engine = state_->run(run);
   const Counters before = engine.counters;
@@ -135,6 +137,7 @@ const SetTensor& Evaluation::result(std::size_t i, const std::optional<Format>& 
 }
 
 Evaluation::Alternatives Evaluation::alternatives(std::size_t i, const std::optional<Format>& store, std::size_t run, std::int64_t flat) {
+  const FloatGuard guard;
   const Engine::Alternatives a = state_->run(run).alternatives(root(i, store, run), flat);
   return {a.nodes, a.sets};
 }

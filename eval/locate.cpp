@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/ieee.hpp"
+
 namespace erx {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "eval/number_text.hpp"
 
+#include "ir/ieee.hpp"
+
 namespace erx {
 
 Extents unravel(std::int64_t flat, const Extents& extents) {

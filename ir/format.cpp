@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ir/error.hpp"
+#include "ir/ieee.hpp"
 #include "ir/power.hpp"
 
 namespace erx {

@@ -4,6 +4,8 @@
 //   ERX_VECTOR_CLONES void scale(double* x, std::size_t n) { ... }
 #pragma once
 
+#include "ir/ieee.hpp"
+
 #if defined(ERX_ISA_BASELINE)
 #define ERX_VECTOR_CLONES
 #elif defined(ERX_ISA_AVX2)

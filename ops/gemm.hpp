@@ -4,6 +4,8 @@
 #pragma once
 #include <cstdint>
 
+#include "ir/ieee.hpp"
+
 namespace erx {
 
 /// Element (i, j) is data[i * row_stride + j * column_stride]; one of the strides is 1.

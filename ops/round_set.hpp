@@ -40,9 +40,10 @@ Set<R> round_set(const Set<R>& x, const Format& format, const Rounding& rounding
   for (bool negative : {false, true}) {
     if (!(negative ? p.ninf : p.pinf)) continue;
     const double v = round_infinity(negative, format, rounding);
-    if (std::isfinite(v))
+    if (std::isfinite(v)) {
       r.real(R::exact(v, c));
-    else
+      r.zeros(v == 0, false);  // the lowest value of an unsigned format
+    } else
       r.flag(std::isnan(v) ? has_nan : v > 0 ? has_pinf : has_ninf);
   }
   const bool single = x.is_point && !rounds_freely(rounding);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/ieee.hpp"
 #include "ops/num/set.hpp"
 #include "ops/planted.hpp"
 #include "ops/round_bulk.hpp"

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/error.hpp"
+#include "ir/ieee.hpp"
 #include "ir/power.hpp"
 #include "ops/planted.hpp"
 

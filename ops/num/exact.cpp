@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/ieee.hpp"
 #include "ops/num/chopped.hpp"
 
 namespace erx {

@@ -60,7 +60,8 @@ std::vector<double> wanted(const Judge& judge, const ExactValue& x, const Roundi
     both.insert(both.end(), up.begin(), up.end());
     // Past the largest value that value is still one of the two neighbours: going there is no overflow.
     const Format& f = judge.format();
-    if (!x.is_special && abs(x.value) > judging::exactly(f.max_finite()) && (x.value > 0 || f.has_sign || f.has_zero))
+    const bool above = x.value > judging::exactly(f.max_finite()), below = (f.has_sign || f.has_zero) && x.value < judging::exactly(f.lowest());
+    if (!x.is_special && (above || below))
       both.push_back(x.value > 0 ? f.max_finite() : f.lowest());
     return both;
   }
