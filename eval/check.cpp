@@ -9,6 +9,7 @@
 #include "eval/number_text.hpp"
 #include "eval/parallel.hpp"
 #include "ir/print.hpp"
+#include "ops/clones.hpp"
 #include "ops/op.hpp"
 
 namespace erx {
@@ -72,6 +73,53 @@ bool is_covered(const SetTensor& t, std::size_t i, double v, bool signed_zero, c
   return false;
 }
 
+ERX_VECTOR_CLONES bool covers_all(const double* lo, const double* hi, const double* values, std::size_t n) {
+  std::uint64_t outside = 0;
+  for (std::size_t i = 0; i < n; ++i) outside |= static_cast<std::uint64_t>(!((lo[i] <= values[i]) & (values[i] <= hi[i])));
+  return outside == 0;
+}
+
+/// What the rank of a value among those of its format needs.
+struct RankRule {
+  double normal = 0, per_step = 0;  // smallest normal; 1 / smallest subnormal
+  int shift = 0;                    // unused fraction bits of a double
+  std::int64_t first = 0;           // rank of the smallest normal is taken from its bits, less this
+};
+
+[[gnu::always_inline]] inline std::int64_t rank_of(double x, const RankRule& k) {
+  const std::int64_t bits = std::bit_cast<std::int64_t>(x), magnitude = bits & 0x7fffffffffffffff, sign = bits >> 63;
+  const double a = std::bit_cast<double>(magnitude);
+  const std::int64_t is_small = -static_cast<std::int64_t>(a < k.normal);
+  const std::int64_t small = static_cast<std::int64_t>(std::bit_cast<double>(magnitude & is_small) * k.per_step), large = (magnitude >> k.shift) - k.first;
+  const std::int64_t r = (small & is_small) | (large & ~is_small);
+  return (r ^ sign) - sign;
+}
+
+[[gnu::always_inline]] inline std::uint64_t is_off_grid(double x, const RankRule& k) {
+  const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffff;
+  const double a = std::bit_cast<double>(magnitude);
+  const std::uint64_t is_small = -static_cast<std::uint64_t>(a < k.normal);
+  const double steps = std::bit_cast<double>(magnitude & is_small) * k.per_step;
+  const std::uint64_t off = static_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(steps)) != steps);
+  return off | (((magnitude & ((std::uint64_t{1} << k.shift) - 1)) != 0) & ~is_small);
+}
+
+struct RankCount {
+  std::int64_t count;
+  std::uint64_t off_grid;
+};
+
+ERX_VECTOR_CLONES RankCount count_by_ranks(const double* lo, const double* hi, std::size_t n, const RankRule& rule) {
+  const RankRule k = rule;
+  std::int64_t count = 0;
+  std::uint64_t off_grid = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    off_grid |= is_off_grid(lo[i], k) | is_off_grid(hi[i], k);
+    count += rank_of(hi[i], k) - rank_of(lo[i], k) + 1;
+  }
+  return {count, off_grid};
+}
+
 /// count_values for ends that are values of the format, by bits.
 class MemberCounter {
  public:
@@ -80,36 +128,26 @@ class MemberCounter {
     const Format& f = *format;
     by_bits_ = f.has_sign && f.has_subnormals && f.has_zero && f.emin() - f.fraction_bits >= -1000;
     if (!by_bits_) return;
-    normal_ = f.min_normal();
-    per_step_ = 1 / f.min_positive();
-    shift_ = 52 - f.fraction_bits;
-    first_ = (std::int64_t{1023 + f.emin() - 1}) << f.fraction_bits;
+    rule_ = {f.min_normal(), 1 / f.min_positive(), 52 - f.fraction_bits, (std::int64_t{1023 + f.emin() - 1}) << f.fraction_bits};
   }
 
   double operator()(double lo, double hi) const {
     if (!format_) return std::floor(hi) - std::ceil(lo) + 1;
-    if (!by_bits_ || !is_value(lo) || !is_value(hi)) return count_values(*format_, lo, hi);
-    return static_cast<double>(rank(hi) - rank(lo) + 1);
+    if (!by_bits_ || is_off_grid(lo, rule_) || is_off_grid(hi, rule_)) return count_values(*format_, lo, hi);
+    return static_cast<double>(rank_of(hi, rule_) - rank_of(lo, rule_) + 1);
+  }
+
+  /// Of n intervals together; nothing where an end is not a value of the format.
+  std::optional<std::int64_t> in_total(const double* lo, const double* hi, std::size_t n) const {
+    if (!by_bits_) return {};
+    const RankCount c = count_by_ranks(lo, hi, n, rule_);
+    return c.off_grid ? std::nullopt : std::optional(c.count);
   }
 
  private:
   std::optional<Format> format_;
   bool by_bits_ = false;
-  double normal_ = 0, per_step_ = 0;
-  int shift_ = 0;
-  std::int64_t first_ = 0;
-
-  bool is_value(double x) const {
-    const double a = std::fabs(x);
-    if (a < normal_) return a * per_step_ == std::floor(a * per_step_);
-    return (std::bit_cast<std::uint64_t>(x) & ((std::uint64_t{1} << shift_) - 1)) == 0;
-  }
-  std::int64_t rank(double x) const {
-    const double a = std::fabs(x);
-    const std::int64_t r = a < normal_ ? static_cast<std::int64_t>(a * per_step_)
-                                       : static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(a) >> shift_) - first_;
-    return x < 0 ? -r : r;
-  }
+  RankRule rule_;
 };
 
 double count_members(const SetTensor& t, std::size_t i, const MemberCounter& counted) {
@@ -133,21 +171,17 @@ bool is_plain(const Plane& p, std::int64_t first, std::int64_t count) {
   return !(found & ~any_zero);
 }
 
-/// Such a block, without branches: sets of one value count one, the few wider ones are listed and counted.
-void check_plain(const Plane& p, std::int64_t first, const std::vector<double>& values, const MemberCounter& counter, double& members,
+/// Such a block, without branches. Ends that are values of the format are counted by their ranks; `outside` lists what is not covered.
+void check_plain(const Plane& p, std::int64_t first, const Doubles& values, const MemberCounter& counter, double& members,
                  std::vector<std::int64_t>& outside) {
   const double *lo = p.lo() + first, *hi = p.hi() + first;
-  std::vector<std::uint32_t> wide(values.size() + 1), out(values.size() + 1);
-  std::size_t n_wide = 0, n_out = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    wide[n_wide] = out[n_out] = static_cast<std::uint32_t>(i);
-    n_wide += lo[i] != hi[i];
-    n_out += 1u - (static_cast<unsigned>(lo[i] <= values[i]) & static_cast<unsigned>(values[i] <= hi[i]));
-  }
-  double count = static_cast<double>(values.size() - n_wide);
-  for (std::size_t k = 0; k < n_wide; ++k) count += counter(lo[wide[k]], hi[wide[k]]);
-  members += count;
-  for (std::size_t k = 0; k < n_out; ++k) outside.push_back(first + out[k]);
+  const std::size_t n = values.size();
+  if (const std::optional<std::int64_t> count = counter.in_total(lo, hi, n)) members += static_cast<double>(*count);
+  else
+    for (std::size_t i = 0; i < n; ++i) members += lo[i] == hi[i] ? 1 : counter(lo[i], hi[i]);
+  if (covers_all(lo, hi, values.data(), n)) return;
+  for (std::size_t i = 0; i < n; ++i)
+    if (!(lo[i] <= values[i] && values[i] <= hi[i])) outside.push_back(first + static_cast<std::int64_t>(i));
 }
 
 std::string set_text(const std::vector<Set<F64>>& sets) {
@@ -258,7 +292,7 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
   parallel_blocks(static_cast<std::int64_t>(parts.size()), evaluation.options(), [&](std::int64_t k) {
     Part& part = parts[static_cast<std::size_t>(k)];
     const std::int64_t first = k * block, count = std::min(block, n - first);
-    std::vector<double> values(static_cast<std::size_t>(count));
+    Doubles values(static_cast<std::size_t>(count));
     output.decode(first, count, values.data());
     if (set.planes.size() == 1 && mask.empty() && !options.signed_zero && !how.members && is_plain(set.planes[0], first, count)) {
       check_plain(set.planes[0], first, values, counter, part.members, part.outside);

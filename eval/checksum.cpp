@@ -13,68 +13,58 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t lanes = 32;  // several vector sums at a time: additions have a latency
 
 /// What does not take part may be infinite.
-template <bool magnitudes>
 [[gnu::always_inline]] inline double term(double a, double x) {
-  const double product = (magnitudes ? std::fabs(a) : a) * x;
+  const double product = a * x;
   return x == 0 ? 0 : product;
 }
 
-template <bool magnitudes>
-[[gnu::always_inline]] inline double dot(const double* a, const double* x, std::size_t n) {
+ERX_VECTOR_CLONES double dot(const double* a, const double* x, std::size_t n) {
   double sum[lanes] = {};
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    for (std::size_t l = 0; l < lanes; ++l) sum[l] += term<magnitudes>(a[i + l], x[i + l]);
+    for (std::size_t l = 0; l < lanes; ++l) sum[l] += term(a[i + l], x[i + l]);
   double total = 0;
-  for (; i < n; ++i) total += term<magnitudes>(a[i], x[i]);
+  for (; i < n; ++i) total += term(a[i], x[i]);
   for (double s : sum) total += s;
   return total;
 }
 
-ERX_VECTOR_CLONES double signed_dot(const double* a, const double* x, std::size_t n) { return dot<false>(a, x, n); }
-ERX_VECTOR_CLONES double magnitude_dot(const double* a, const double* x, std::size_t n) { return dot<true>(a, x, n); }
-
 ERX_VECTOR_CLONES void add_scaled(double* y, const double* a, double x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a[i] * x;
 }
-ERX_VECTOR_CLONES void add_scaled_magnitudes(double* y, const double* a, double x, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) y[i] += std::fabs(a[i]) * x;
-}
 
-/// m x, or |m| x, for a matrix that is contiguous along its rows or its columns. A column with x = 0 may hold anything.
-std::vector<double> times(const MatrixView& m, const std::vector<double>& x, bool magnitudes) {
+/// m x for a matrix that is contiguous along its rows or its columns. A column with x = 0 may hold anything.
+std::vector<double> times(const MatrixView& m, const std::vector<double>& x) {
   std::vector<double> y(static_cast<std::size_t>(m.rows), 0);
   if (m.column_stride == 1) {
-    const auto dot = magnitudes ? magnitude_dot : signed_dot;
     for (std::int64_t i = 0; i < m.rows; ++i) y[static_cast<std::size_t>(i)] = dot(m.data + i * m.row_stride, x.data(), x.size());
   } else {
-    const auto add = magnitudes ? add_scaled_magnitudes : add_scaled;
     for (std::int64_t j = 0; j < m.columns; ++j)
-      if (x[static_cast<std::size_t>(j)] != 0) add(y.data(), m.data + j * m.column_stride, x[static_cast<std::size_t>(j)], y.size());
+      if (x[static_cast<std::size_t>(j)] != 0) add_scaled(y.data(), m.data + j * m.column_stride, x[static_cast<std::size_t>(j)], y.size());
   }
   return y;
 }
 
 }  // namespace
 
-Checksum::Checksum(const MatrixView& b, const std::vector<double>& column_norms, bool of_magnitudes) : of_magnitudes_(of_magnitudes), signs_(column_norms.size()) {
+Checksum::Checksum(const MatrixView& b, const std::vector<double>& column_norms) : signs_(column_norms.size()) {
   std::uint64_t state = 0x9e3779b97f4a7c15u;
   for (std::size_t j = 0; j < signs_.size(); ++j) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     signs_[j] = column_norms[j] < infinity ? (state >> 63 ? 1 : -1) : 0;
     if (signs_[j] != 0) norms_ += column_norms[j];
   }
-  combined_ = times(b, signs_, of_magnitudes);
+  combined_ = times(b, signs_);
 }
 
 bool Checksum::agrees(const MatrixView& a, const std::vector<double>& row_norms, const double* c) const {
   const std::size_t columns = signs_.size();
   const double factor = static_cast<double>(2 * a.columns + 2 * static_cast<std::int64_t>(columns) + 32) * 0x1p-53 * norms_ * (1 + 0x1p-20);
-  const std::vector<double> expected = times(a, combined_, of_magnitudes_);
+  const std::vector<double> expected = times(a, combined_);
   for (std::int64_t i = 0; i < a.rows; ++i) {
     const std::size_t row = static_cast<std::size_t>(i);
     if (!(row_norms[row] < infinity)) continue;
-    const double found = signed_dot(c + row * columns, signs_.data(), columns);
+    const double found = dot(c + row * columns, signs_.data(), columns);
     if (!(std::fabs(found - expected[row]) <= factor * row_norms[row])) return false;
   }
   return true;

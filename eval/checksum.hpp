@@ -4,7 +4,7 @@
 // bound: |difference of row i| <= (2 depth + 2 columns + 32) 2^-53 |row i| sum_j |column j| (upper bounds of norms), where both
 //   the product and the sums here are sums of float64 products in any order; rows and columns with norms outside 2^(+-400) do not
 //   take part, so underflow is far below the bound.
-//   Checksum sum(b, column_norms, false);   sum.agrees(a, row_norms, c)
+//   Checksum sum(b, column_norms);   sum.agrees(a, row_norms, c)
 #pragma once
 #include <vector>
 
@@ -14,14 +14,13 @@ namespace erx {
 
 class Checksum {
  public:
-  /// `of_magnitudes`: for |A| |B|. The norm of a column that does not take part is infinite.
-  Checksum(const MatrixView& b, const std::vector<double>& column_norms, bool of_magnitudes);
+  /// The norm of a column that does not take part is infinite.
+  Checksum(const MatrixView& b, const std::vector<double>& column_norms);
 
   /// c: row-major, contiguous, a.rows x b.columns. Rows whose norm is infinite do not take part.
   bool agrees(const MatrixView& a, const std::vector<double>& row_norms, const double* c) const;
 
  private:
-  bool of_magnitudes_;
   std::vector<double> signs_;     // +1, -1, or 0 for a column that does not take part
   std::vector<double> combined_;  // B x
   double norms_ = 0;              // sum of the norms of the columns

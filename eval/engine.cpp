@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 
 #include "eval/choice_label.hpp"
@@ -66,6 +67,16 @@ void Engine::plan(NodeId root) {
     if (stored_[id]) continue;
     const Node& node = graph_[id];
     const Gather gather = row(node).gather;
+    if (const auto sum = sum_before(id); sum && !is_stored(*sum)) {
+      want(id);
+      fused_[id] = *sum;
+      for (const LeafNode& leaf : leaf_nodes(graph_, graph_[*sum].operands[0])) {
+        want(leaf.node);
+        if (!seen[leaf.node]) pending.push_back(leaf.node);
+        seen[leaf.node] = true;
+      }
+      continue;
+    }
     if (gather == Gather::source || gather == Gather::sum || gather == Gather::reduce || gather == Gather::accumulate) want(id);
     std::vector<NodeId> operands = node.operands;
     if (gather == Gather::sum || gather == Gather::accumulate) {
@@ -90,6 +101,30 @@ void Engine::plan(NodeId root) {
       if (row(graph_[base]).gather == Gather::view && !row(node).view(view_of(base).second, node)) want(base);
     }
   }
+}
+
+int Engine::precision_of_users(NodeId id) const {
+  constexpr int unlimited = std::numeric_limits<int>::max();
+  for (const Result& r : graph_.results)
+    if (r.node == id) return unlimited;
+  int most = 0;
+  for (NodeId user = id + 1; user < graph_.size(); ++user) {
+    const Node& node = graph_[user];
+    if (std::find(node.operands.begin(), node.operands.end(), id) == node.operands.end()) continue;
+    if (!row(node).rounds_operand || node.shape != graph_[id].shape) return unlimited;
+    most = std::max(most, node.attributes.format->precision());
+  }
+  return most == 0 ? unlimited : most;
+}
+
+std::optional<NodeId> Engine::sum_before(NodeId rounding) const {
+  const Node& node = graph_[rounding];
+  if (!row(node).rounds_operand || node.freedom) return {};
+  const NodeId id = node.operands[0];
+  if (row(graph_[id]).gather != Gather::accumulate || precision_of_users(id) == std::numeric_limits<int>::max()) return {};
+  for (NodeId user = id + 1; user < graph_.size(); ++user)
+    if (user != rounding && std::find(graph_[user].operands.begin(), graph_[user].operands.end(), id) != graph_[user].operands.end()) return {};
+  return id;
 }
 
 std::pair<NodeId, View> Engine::view_of(NodeId id) const {
@@ -118,10 +153,14 @@ ConeSource Engine::cone_source() const {
 void Engine::compute(NodeId id) {
   stop_if_asked(options_);
   Stored result;
+  if (const auto fused = fused_.find(id); fused != fused_.end()) {
+    stored_[id] = std::make_unique<Stored>(run_sum(*this, fused->second, id));
+    return;
+  }
   switch (row(graph_[id]).gather) {
     case Gather::source: result = store_source(id); break;
     case Gather::sum:
-    case Gather::accumulate: result = run_sum(*this, id); break;
+    case Gather::accumulate: result = run_sum(*this, id, {}); break;
     case Gather::reduce: result = run_reduction(*this, id); break;
     case Gather::map:
     case Gather::view: result = run_cone(*this, make_cone(graph_, id, cone_source())); break;

@@ -51,6 +51,12 @@ class Engine {
   Counters counters;
   std::map<std::pair<std::size_t, std::string>, NodeId> stored_results;  // result and format -> its rounding node
 
+  /// The precision that is left of a node: the largest precision of the formats that its users round it to;
+  /// unlimited where a user does anything else with it, or it is a result.
+  int precision_of_users(NodeId id) const;
+  /// The sum that only this rounding uses, if it is one.
+  std::optional<NodeId> sum_before(NodeId rounding) const;
+
   /// View nodes: the stored base and where its elements lie.
   std::pair<NodeId, View> view_of(NodeId id) const;
 
@@ -61,6 +67,7 @@ class Engine {
   std::map<std::string, int> branches_;
   std::vector<std::unique_ptr<Stored>> stored_;
   std::vector<bool> wanted_;  // is, or will be, stored
+  std::map<NodeId, NodeId> fused_;  // rounding -> the sum that is evaluated with it
 
   void plan(NodeId root);
   void compute(NodeId id);
@@ -70,13 +77,18 @@ class Engine {
 
 /// What the ladder shares with the bulk tier.
 Stored run_cone(Engine&, Cone cone);
-Stored run_sum(Engine&, NodeId id);
+/// `then`: the one user of the sum, a rounding, which is stored in its place.
+Stored run_sum(Engine&, NodeId id, std::optional<NodeId> then);
 Stored run_reduction(Engine&, NodeId id);
 void finish(Stored&);  // shares equal arrays, makes the hull
 
 /// What sum_parts reads: exact doubles, if that is what is stored.
 Line line_of(const Stored&);
 bool known_at(const Plane&, std::int64_t at, Known&);
+
+inline bool is_undecided(const Set<F64>& s) {
+  return (s.flags & undecided) || (s.has_reals() && (s.lo.d != s.lo.u || (!s.is_point && s.hi.d != s.hi.u)));
+}
 
 /// Values of these types are taken from a discrete set, so undecided elements climb.
 inline bool settles(const Type& type) { return !type.is_real(); }

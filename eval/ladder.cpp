@@ -67,6 +67,8 @@ class Climber {
 
   Set<R> sum(const SumNode& node, std::int64_t flat) { return sum_element<R>(node, flat, *this, c_); }
 
+  Set<R> map(const Node& node, const Set<R>& x) { return formula_of<R>(row(node))({&x, 1}, node.attributes, c_); }
+
   Set<R> reduction(const SumNode& node, std::int64_t flat) { return reduce_element<R>(engine_.graph()[node.node], node, flat, *this, c_); }
 
   // The interface that sum_parts reads.
@@ -170,8 +172,11 @@ Climbed climb_reduction(const Engine& engine, const SumNode& reduction, std::int
 
 Set<F64> literal_element(const std::string& text) { return literal_set<F64>(text, {}); }
 
-Climbed climb(const Engine& engine, const SumNode& sum, std::int64_t flat) {
-  return up_the_ladder(engine, true, [&](auto& climber) { return climber.sum(sum, flat); });
+Climbed climb(const Engine& engine, const SumNode& sum, const Node* then, std::int64_t flat) {
+  return up_the_ladder(engine, true, [&](auto& climber) {
+    const auto s = climber.sum(sum, flat);
+    return then ? climber.map(*then, s) : s;
+  });
 }
 
 }  // namespace erx

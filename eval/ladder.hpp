@@ -14,7 +14,8 @@ struct Climbed {
 };
 
 Climbed climb(const Engine&, const Cone&, std::int64_t flat, int assignment);
-Climbed climb(const Engine&, const SumNode&, std::int64_t flat);
+/// `then`: a map of one operand, on the sum; nullptr: the sum itself.
+Climbed climb(const Engine&, const SumNode&, const Node* then, std::int64_t flat);
 
 Climbed climb_reduction(const Engine&, const SumNode&, std::int64_t flat);
 

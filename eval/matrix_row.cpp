@@ -21,6 +21,7 @@ using bulk::select;
 /// What the loop below needs, in registers.
 struct RowConstants {
   double max_finite, eta, least_grid, significands;
+  double end_relative, end_absolute;  // from an end to the value of F that it rounds to, at most
   ClosedBound exact, inexact;
   std::uint64_t fits, sign_of_zero_with_exact_products;
 };
@@ -44,9 +45,10 @@ template <bool rounds, bool with_other>
     bool certified = ((norm <= 0x1p53 * (1 - 0x1p-52) * product_grid) | planted(Mistake::inexact_is_exact)) & (product_grid >= 0x1p-1000) & (product_grid <= 0x1p900);
     if constexpr (planted_build)
       if (planted(Mistake::ratio_form)) certified = (r.row_norm / r.row_grid) * (norms[j] / grids[j]) <= 0x1p53 * (1 - 0x1p-52);
-    const double d = select(certified | planted(Mistake::centre_only), 0.0, norm * r.relative + r.absolute);
-    const double p_error = select(certified, 0.0, norm * r.magnitude_relative + r.magnitude_absolute);
     const double product = sign * centre[j], product_magnitude = bulk::magnitude(magnitude[j]);
+    const double p_error = select(certified & r.magnitude_may_be_exact, 0.0, product_magnitude * r.magnitude_relative + r.magnitude_absolute);
+    const double size_of_error = rounds ? product_magnitude + p_error : norm;
+    const double d = select(certified | planted(Mistake::centre_only), 0.0, size_of_error * r.relative + r.absolute);
     double s = product, p = product_magnitude, grid = product_grid, lost = 0;
     if constexpr (with_other) {
       s = product + other[j];
@@ -57,7 +59,7 @@ template <bool rounds, bool with_other>
     const double size = bulk::magnitude(s);
     // Products that are all 0 may all be -0, and then so is their sum; the float64 product always starts at +0.
     const bool may_be_all_zero = (rounds ? p == 0 : s == 0) & !planted(Mistake::zero_of_product);
-    const double s_slack = select(certified, 0.0, (size + d) * slack), p_slack = select(certified, 0.0, (p + p_error) * slack);
+    const double s_slack = select(certified, 0.0, (size + d) * slack), p_slack = select(certified & r.magnitude_may_be_exact, 0.0, (p + p_error) * slack);
     const double s_d = s - d - s_slack, s_u = s + d + s_slack;
     if constexpr (!rounds) {
       lo_d[j] = hi_d[j] = s_d;
@@ -80,9 +82,10 @@ template <bool rounds, bool with_other>
     const double e_u = select(on_grid, 0.0, (relative * p_u + absolute) * (1 + slack));
     const double t = select(on_grid, 0.0, (size + d + e_u) * slack);
     const double a = s_d - e_u - t, b = s_u + e_u + t;
+    const double inner_lo = s_u - e_d + t, inner_hi = s_d + e_d - t;
     lo_d[j] = a;
-    lo_u[j] = s_u - e_d + t;
-    hi_d[j] = s_d + e_d - t;
+    lo_u[j] = inner_lo + select(on_grid, 0.0, bulk::magnitude(inner_lo) * k.end_relative + k.end_absolute);
+    hi_d[j] = inner_hi - select(on_grid, 0.0, bulk::magnitude(inner_hi) * k.end_relative + k.end_absolute);
     hi_u[j] = b;
     const std::uint64_t zeros = has_pzero | (~mask(on_grid) & ((products_exact & k.sign_of_zero_with_exact_products) | (~products_exact & either_zero)));
     const bool overflow = !(p_u + e_u <= k.max_finite * (1 - slack));
@@ -116,7 +119,8 @@ MatrixRowRule::MatrixRowRule(const SumRule& rule, std::int64_t leaves)
 
 void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags,
                                std::uint8_t* hard) const {
-  const RowConstants k{any_format(rule_).max_finite(), eta_, least_grid_, significands_, exact_, inexact_, mask(rule_.products_fit),
+  const bool encloses = r.users_round && rule_.rounds && !rule_.within;
+  const RowConstants k{any_format(rule_).max_finite(), eta_, least_grid_, significands_, encloses ? 2 / significands_ * (1 + 0x1p-20) : 0, encloses ? eta_ : 0, exact_, inexact_, mask(rule_.products_fit),
                        rule_.within || loses_subnormals(rule_) ? either_zero : std::uint64_t{has_pzero}};
   const auto kernel = rule_.rounds ? (r.other ? enclose_rounded_other : enclose_rounded) : (r.other ? enclose_exact_other : enclose_exact);
   constexpr std::size_t block = 256;
@@ -129,15 +133,24 @@ void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, d
       hard[first + j] = static_cast<std::uint8_t>(code[j] >> 8);
     }
   }
-  if (!rule_.rounds || rule_.within) return;
-  // lo_d <= lo_u <= the value above lo_d: both round to it. Only where lo_u lies beyond is it rounded by itself; likewise below.
+  if (!rule_.rounds || rule_.within || encloses) return;
   up_(lo_d, lo_d, r.columns);
   down_(hi_u, hi_u, r.columns);
+  // lo_d <= lo_u <= the value above lo_d: both round to it. Only where lo_u lies beyond is it rounded by itself; likewise below.
+  std::size_t beyond = 0;
   for (std::size_t j = 0; j < r.columns; ++j) {
-    if (lo_u[j] <= lo_d[j]) lo_u[j] = lo_d[j];
-    else up_(lo_u + j, lo_u + j, 1);
-    if (hi_d[j] >= hi_u[j]) hi_d[j] = hi_u[j];
-    else down_(hi_d + j, hi_d + j, 1);
+    lo_u[j] = std::max(lo_u[j], lo_d[j]);
+    hi_d[j] = std::min(hi_d[j], hi_u[j]);
+    beyond += (lo_u[j] > lo_d[j]) | (hi_d[j] < hi_u[j]);
+  }
+  if (beyond > r.columns / 16) {
+    up_(lo_u, lo_u, r.columns);
+    down_(hi_d, hi_d, r.columns);
+    return;
+  }
+  for (std::size_t j = 0; beyond > 0 && j < r.columns; ++j) {
+    if (lo_u[j] > lo_d[j]) up_(lo_u + j, lo_u + j, 1);
+    if (hi_d[j] < hi_u[j]) down_(hi_d + j, hi_d + j, 1);
   }
 }
 

@@ -18,12 +18,25 @@ struct MatrixRow {
   const double* norm;        // of each column
   const double* grid;        // of each column
   double row_norm, row_grid;
-  double relative, absolute;  // error of the centre: relative * norms + absolute
-  double magnitude_relative, magnitude_absolute;
+  double relative, absolute;  // error of the centre: relative * (magnitude, or norms where there is none) + absolute
+  double magnitude_relative, magnitude_absolute;  // error of the magnitude, relative to what was computed
+  bool magnitude_may_be_exact;  // where the certificate holds: the magnitude has the centre's precision
   bool negative;              // the product is subtracted
+  bool users_round = false;   // ends need not be values of F: it is enough to enclose the values they round to
   const double* other = nullptr;            // sum of the terms beside the product, with its magnitude and grid
   const double* other_magnitude = nullptr;
   const double* other_grid = nullptr;
+
+  /// One element of the product; the terms beside it are set by the caller.
+  MatrixRow at(std::size_t j) const {
+    MatrixRow one = *this;
+    one.columns = 1;
+    one.centre += j;
+    if (magnitude) one.magnitude += j;
+    one.norm += j;
+    one.grid += j;
+    return one;
+  }
 };
 
 class MatrixRowRule {

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <optional>
 
 #include "eval/checksum.hpp"
+#include "eval/magnitudes.hpp"
 #include "eval/matrix_row.hpp"
 #include "eval/parallel.hpp"
 #include "eval/sum_parts.hpp"
+#include "ops/bulk.hpp"
 #include "ops/clones.hpp"
 #include "ops/dot2.hpp"
 #include "ops/gemm.hpp"
@@ -133,84 +134,156 @@ class OtherTerms {
   std::vector<std::uint8_t> special_;
 };
 
-/// Rows or columns of an operand, contiguous. Lines of a stride are copied one at a time, until so many were asked for that the
-/// matrices are transposed as a whole: a strided line costs a cache miss for each element.
+/// Lines of a panel, contiguous, copied in groups of a cache line: a strided line by itself costs a miss for each element.
 class Lines {
  public:
-  explicit Lines(const Doubles& data) : data_(data) {}
+  Lines(const double* data, std::int64_t lines, std::int64_t line_stride, std::int64_t depth, std::int64_t term_stride)
+      : data_(data), lines_(lines), line_stride_(line_stride), depth_(depth), term_stride_(term_stride) {}
 
-  /// `count` elements from `at` on, `step` apart.
-  const double* line(std::int64_t at, std::int64_t step, std::int64_t count, std::vector<double>& buffer) const {
-    if (step == 1) return data_.data() + at;
-    const std::int64_t size = static_cast<std::int64_t>(data_.size()), matrix = count * step;
-    // Whole matrices [count, step] lie one after the other.
-    if (matrix > 0 && size % matrix == 0 && at % matrix < step && asked_.fetch_add(1) >= step / 16) {
-      std::call_once(once_, [&] { transpose(count, step); });
-      return transposed_.data() + at / matrix * matrix + at % matrix * count;
-    }
-    buffer.resize(static_cast<std::size_t>(count));
-    for (std::int64_t k = 0; k < count; ++k) buffer[static_cast<std::size_t>(k)] = data_[static_cast<std::size_t>(at + k * step)];
-    return buffer.data();
+  /// Cheap where the calls come in order of `line`, or the lines lie contiguous.
+  const double* operator()(std::int64_t line) {
+    if (term_stride_ == 1) return data_ + line * line_stride_;
+    const std::int64_t group = line / width;
+    if (group != group_) copy(group);
+    return buffer_.data() + line % width * depth_;
   }
 
  private:
-  const Doubles& data_;
-  mutable Doubles transposed_;
-  mutable std::once_flag once_;
-  mutable std::atomic<std::int64_t> asked_{0};
+  static constexpr std::int64_t width = 8;
+  const double* data_;
+  std::int64_t lines_, line_stride_, depth_, term_stride_, group_ = -1;
+  std::vector<double> buffer_;
 
-  void transpose(std::int64_t rows, std::int64_t columns) const {
-    transposed_.resize(data_.size());
-    constexpr std::int64_t tile = 32;
-    for (std::int64_t start = 0; start < static_cast<std::int64_t>(data_.size()); start += rows * columns)
-      for (std::int64_t i = 0; i < rows; i += tile)
-        for (std::int64_t j = 0; j < columns; j += tile)
-          for (std::int64_t jj = j; jj < std::min(j + tile, columns); ++jj)
-            for (std::int64_t ii = i; ii < std::min(i + tile, rows); ++ii)
-              transposed_[static_cast<std::size_t>(start + jj * rows + ii)] = data_[static_cast<std::size_t>(start + ii * columns + jj)];
+  void copy(std::int64_t group) {
+    group_ = group;
+    buffer_.resize(static_cast<std::size_t>(width * depth_));
+    const std::int64_t count = std::min(width, lines_ - group * width);
+    const double* from = data_ + group * width * line_stride_;
+    for (std::int64_t k = 0; k < depth_; ++k)
+      for (std::int64_t c = 0; c < count; ++c) buffer_[static_cast<std::size_t>(c * depth_ + k)] = from[c * line_stride_ + k * term_stride_];
   }
 };
 
-/// The second stage: the centre of one element in twice the precision, under the same rule.
-class Refiner {
- public:
-  Refiner(const Lines& a, std::int64_t a_row, std::int64_t a_term, const Lines& b, std::int64_t depth, std::int64_t b_column,
-          std::int64_t b_term)
-      : a_(a), b_(b), a_row_(a_row), a_term_(a_term), b_column_(b_column), b_term_(b_term), depth_(depth) {}
-
-  bool element(std::int64_t i, std::size_t j, std::int64_t at_a, std::int64_t at_b, const MatrixRow& row, const MatrixRowRule& rule, Set<F64>& s) {
-    if (!row.magnitude) return false;
-    const double* x = a_.line(at_a + i * a_row_, a_term_, depth_, row_buffer_);
-    const double* y = b_.line(at_b + static_cast<std::int64_t>(j) * b_column_, b_term_, depth_, column_buffer_);
-    const double centre = dot2(x, y, static_cast<std::size_t>(depth_));
-    const double n = static_cast<double>(depth_) + 16;
-    MatrixRow one = row;
-    one.columns = 1;
-    one.centre = &centre;
-    one.magnitude += j;
-    one.norm += j;
-    one.grid += j;
-    if (one.other) {
-      one.other += j;
-      one.other_magnitude += j;
-      one.other_grid += j;
-    }
-    one.relative = n * n * 0x1p-104;
-    one.absolute = std::fabs(centre) * 0x1p-52 + row.absolute;
-    double lo_d, lo_u, hi_d, hi_u;
-    std::uint8_t flags, hard;
-    rule(one, &lo_d, &lo_u, &hi_d, &hi_u, &flags, &hard);
-    if (hard || lo_d != lo_u || hi_d != hi_u) return false;
-    s = Set<F64>::between(F64::exact(lo_d), F64::exact(hi_d), flags);
-    return true;
-  }
-
- private:
-  const Lines& a_;
-  const Lines& b_;
-  std::int64_t a_row_, a_term_, b_column_, b_term_, depth_;
-  std::vector<double> row_buffer_, column_buffer_;
+/// Elements of a panel that wait for the second stage, with the terms beside the product.
+struct OpenElement {
+  std::int64_t i;
+  std::size_t j;
+  bool leaf_by_leaf;
+  double other, other_magnitude, other_grid;
 };
+
+/// Open elements side by side, as one row of the rule: what is the row's there is each element's here.
+struct OpenRow {
+  std::vector<double> centre, magnitude, norm, grid, other, other_magnitude, other_grid;
+
+  void clear() {
+    for (auto* v : {&centre, &magnitude, &norm, &grid, &other, &other_magnitude, &other_grid}) v->clear();
+  }
+  void add(const OpenElement& e, const MatrixRow& row, double finer_magnitude) {
+    centre.push_back(row.centre[e.j]);
+    magnitude.push_back(finer_magnitude);
+    norm.push_back(row.row_norm * row.norm[e.j]);
+    grid.push_back(row.row_grid * row.grid[e.j]);
+    other.push_back(e.other);
+    other_magnitude.push_back(e.other_magnitude);
+    other_grid.push_back(e.other_grid);
+  }
+  /// `like` any row of the panel, without the terms beside the product.
+  MatrixRow row(const MatrixRow& like) const {
+    MatrixRow r = like;
+    r.columns = centre.size();
+    r.centre = centre.data();
+    r.magnitude = magnitude.data();
+    r.norm = norm.data();
+    r.grid = grid.data();
+    r.row_norm = r.row_grid = 1;
+    return r;
+  }
+};
+
+ERX_VECTOR_CLONES double magnitude_dot(const double* x, const double* y, std::size_t n) {
+  constexpr std::size_t lanes = 16;
+  double sum[lanes] = {};
+  std::size_t k = 0;
+  for (; k + lanes <= n; k += lanes)
+    for (std::size_t l = 0; l < lanes; ++l) sum[l] += std::fabs(x[k + l] * y[k + l]);
+  double total = 0;
+  for (; k < n; ++k) total += std::fabs(x[k] * y[k]);
+  for (double s : sum) total += s;
+  return total;
+}
+
+/// What the bound of a magnitude in float64 is: a sum of non-negative products in order.
+void magnitude_in_float64(MatrixRow& row, std::size_t depth) {
+  const double n = static_cast<double>(depth) + 16;
+  row.magnitude_relative = n * 0x1p-53 * (1 + 0x1p-20);
+  row.magnitude_absolute = n * 0x1p-1074;
+  row.magnitude_may_be_exact = true;
+}
+
+/// The centre of one element in twice the precision, under the same rule. x, y: its factors.
+/// returns: nothing where the rule needs every leaf.
+std::optional<Set<F64>> refine(MatrixRow one, const double* x, const double* y, std::size_t depth, const MatrixRowRule& rule) {
+  if (!one.magnitude) return {};
+  const double n = static_cast<double>(depth) + 16;
+  double magnitude;
+  if (!one.magnitude_may_be_exact) {  // it came from float32
+    magnitude = magnitude_dot(x, y, depth);
+    one.magnitude = &magnitude;
+    magnitude_in_float64(one, depth);
+  }
+  const double centre = dot2(x, y, depth);
+  one.users_round = false;
+  one.centre = &centre;
+  one.relative = n * n * 0x1p-104;
+  one.absolute += std::fabs(centre) * 0x1p-52;
+  double lo_d, lo_u, hi_d, hi_u;
+  std::uint8_t flags, hard;
+  rule(one, &lo_d, &lo_u, &hi_d, &hi_u, &flags, &hard);
+  if (hard) return {};
+  return Set<F64>::between(F64{lo_d, lo_u}, F64{hi_d, hi_u}, flags);
+}
+
+/// One row of enclosures.
+struct RowBuffers {
+  explicit RowBuffers(std::size_t n) : lo_d(n), lo_u(n), hi_d(n), hi_u(n), flags(n) {}
+  std::vector<double> lo_d, lo_u, hi_d, hi_u;
+  std::vector<std::uint8_t> flags;
+  Tile tile() { return {lo_d.data(), lo_u.data(), hi_d.data(), hi_u.data(), flags.data(), false}; }
+};
+
+/// The rest of a row from element j on.
+Tile from(Tile t, std::size_t j) {
+  t.lo_d += j;
+  t.lo_u += j;
+  t.hi_d += j;
+  t.hi_u += j;
+  t.flags += j;
+  return t;
+}
+
+ERX_VECTOR_CLONES bool any_open(const Tile& t, bool settle, const std::uint8_t* hard, std::size_t first, std::size_t n) {
+  std::uint64_t open = 0;
+  for (std::size_t j = first; j < first + n; ++j) {
+    const std::uint64_t wide = static_cast<std::uint64_t>(t.lo_d[j] != t.lo_u[j]) | static_cast<std::uint64_t>(t.hi_d[j] != t.hi_u[j]) | (t.flags[j] & undecided);
+    open |= hard[j] | (settle ? wide : 0);
+  }
+  return open != 0;
+}
+
+/// Elements that are `hard`, or, in a node that settles, undecided.
+void list_open(const Tile& t, bool settle, const std::uint8_t* hard, std::size_t n, std::vector<std::uint32_t>& open) {
+  constexpr std::size_t block = 64;
+  open.clear();
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t count = std::min(block, n - first);
+    if (!any_open(t, settle, hard, first, count)) continue;
+    for (std::size_t j = first; j < first + count; ++j)
+      if (hard[j] || (settle && (t.lo_d[j] != t.lo_u[j] || t.hi_d[j] != t.hi_u[j] || (t.flags[j] & undecided)))) open.push_back(static_cast<std::uint32_t>(j));
+  }
+}
+
+const Op& op_of(const Node& node) { return row(node); }
 
 }  // namespace
 
@@ -237,7 +310,7 @@ bool is_matrix_sum(const Engine& engine, const SumNode& sum) {
   return matrices == 1 && size_of(sum.extents) * sum.leaves >= 1 << 14 && gemm_is_sane();
 }
 
-void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle, const std::function<Set<F64>(std::int64_t)>& bulk,
+void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle, int precision, const Node* then, const std::function<Set<F64>(std::int64_t)>& bulk,
                     const std::function<Climbed(std::int64_t)>& finer) {
   const std::size_t rank = sum.extents.size();
   const Term& product = *std::find_if(sum.terms.begin(), sum.terms.end(), [](const Term& t) { return !t.reduced.empty(); });
@@ -251,15 +324,6 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   const Plane &pa = engine.stored(fa.node).hull, &pb = engine.stored(fb.node).hull;
   const EvaluateOptions& options = engine.options();
 
-  // Magnitudes of b have the layout of b; those of a are made panel by panel.
-  Doubles abs_b(sum.rule.rounds ? pb.lo_d->size() : 0);
-  {
-    const std::int64_t n = static_cast<std::int64_t>(abs_b.size()), block = 1 << 16;
-    parallel_blocks((n + block - 1) / block, options, [&](std::int64_t k) {
-      for (std::int64_t i = k * block; i < std::min(n, (k + 1) * block); ++i) abs_b[static_cast<std::size_t>(i)] = std::fabs((*pb.lo_d)[static_cast<std::size_t>(i)]);
-    });
-  }
-
   const std::int64_t sa_row = fa.out_strides[rank - 2], sa_term = fa.reduced_strides[0];
   const std::int64_t sb_column = fb.out_strides[rank - 1], sb_term = fb.reduced_strides[0];
   const auto batch_offset = [&](const Factor& f, std::int64_t batch) {
@@ -270,101 +334,181 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     }
     return at;
   };
-  const std::int64_t panel = std::clamp<std::int64_t>((rows + 1) / 2, 1, 512), panels = (rows + panel - 1) / panel;
+  // A panel is small enough that Ctrl-C, which waits for a product, is answered soon.
+  const std::int64_t longest = std::clamp<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64, 512);
+  const std::int64_t panel = std::clamp<std::int64_t>((rows + 1) / 2, 1, longest), panels = (rows + panel - 1) / panel;
   const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + batch_offset(fb, batch), depth, columns, sb_term, sb_column}; };
-  // A product can take seconds: rows are multiplied so many at a time that Ctrl-C is answered soon.
-  const std::int64_t piece = std::max<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64);
-  const auto multiply = [&](const MatrixView& a, const MatrixView& b, double* c) {
-    for (std::int64_t first = 0; first < a.rows; first += piece) {
-      stop_if_asked(options);
-      gemm({a.data + first * a.row_stride, std::min(piece, a.rows - first), a.columns, a.row_stride, a.column_stride}, b, c + first * b.columns);
+  // Lines are profiled in pieces, by all threads.
+  const bool rounds = sum.rule.rounds;
+  std::vector<Profile> row_profiles(static_cast<std::size_t>(batches * panels)), column_profiles(static_cast<std::size_t>(batches));
+  constexpr std::int64_t piece = 256;
+  const std::int64_t pieces = (columns + piece - 1) / piece;
+  for (Profile& p : column_profiles) p = Profile{std::vector<double>(static_cast<std::size_t>(columns)), std::vector<double>(static_cast<std::size_t>(columns))};
+  parallel_blocks(batches * (panels + pieces), options, [&](std::int64_t task) {
+    const std::int64_t batch = task / (panels + pieces), k = task % (panels + pieces);
+    if (k < panels) {
+      const std::int64_t first = k * panel, at = batch_offset(fa, batch) + first * sa_row;
+      row_profiles[static_cast<std::size_t>(batch * panels + k)] =
+          profile(pa.lo_d->data() + at, pa.flags ? pa.flags->data() + at : nullptr, std::min(panel, rows - first), sa_row, depth, sa_term);
+      return;
     }
-  };
-  // Columns of operand b are profiled once per batch.
-  std::vector<Profile> column_profiles(static_cast<std::size_t>(batches));
-  std::vector<std::optional<Checksum>> sums(static_cast<std::size_t>(batches)), magnitude_sums(static_cast<std::size_t>(batches));
-  parallel_blocks(batches, options, [&](std::int64_t batch) {
-    const std::int64_t at = batch_offset(fb, batch);
-    column_profiles[static_cast<std::size_t>(batch)] =
-        profile(pb.lo_d->data() + at, pb.flags ? pb.flags->data() + at : nullptr, columns, sb_column, depth, sb_term);
+    const std::int64_t first = (k - panels) * piece, at = batch_offset(fb, batch) + first * sb_column;
+    const Profile part = profile(pb.lo_d->data() + at, pb.flags ? pb.flags->data() + at : nullptr, std::min(piece, columns - first), sb_column, depth, sb_term);
+    Profile& whole = column_profiles[static_cast<std::size_t>(batch)];
+    std::copy(part.norm.begin(), part.norm.end(), whole.norm.begin() + first);
+    std::copy(part.grid.begin(), part.grid.end(), whole.grid.begin() + first);
   });
+  // Users that round to a few bits need no more of the magnitude than float32 gives.
+  bool coarse = rounds && precision <= 8;
+  for (const NodeId operand : {fa.node, fb.node}) coarse &= contains(*find_type("f32"), engine.graph()[operand].type);
+  for (std::size_t k = 0; coarse && k < row_profiles.size(); ++k)
+    coarse = MagnitudeProduct::fits_float32(depth, row_profiles[k].norm, column_profiles[k / static_cast<std::size_t>(panels)].norm);
+  std::optional<MagnitudeProduct> magnitudes;
+  if (rounds) magnitudes.emplace(*pb.lo_d, batches, coarse, options);
+  std::vector<std::optional<Checksum>> sums(static_cast<std::size_t>(batches));
   parallel_blocks(2 * batches, options, [&](std::int64_t task) {
     const std::int64_t batch = task / 2;
-    const bool of_magnitudes = task % 2;
-    if (of_magnitudes && !sum.rule.rounds) return;
-    (of_magnitudes ? magnitude_sums : sums)[static_cast<std::size_t>(batch)].emplace(
-        view_b(pb.lo_d->data(), batch), column_profiles[static_cast<std::size_t>(batch)].norm, of_magnitudes);
+    const Profile& profile_b = column_profiles[static_cast<std::size_t>(batch)];
+    const MatrixView b = view_b(pb.lo_d->data(), batch);
+    if (task % 2 == 0) sums[static_cast<std::size_t>(batch)].emplace(b, profile_b.norm);
+    else if (rounds) magnitudes->prepare(batch, b, profile_b.norm);
   });
 
   const MatrixRowRule rule(sum.rule, sum.leaves);
-  const Lines rows_of_a(*pa.lo_d), columns_of_b(*pb.lo_d);
   std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0}, rejected{0};
   const double relative = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
   parallel_blocks(batches * panels, options, [&](std::int64_t block) {
     const std::int64_t batch = block / panels, first = block % panels * panel, count = std::min(panel, rows - first);
     const std::int64_t at_a = batch_offset(fa, batch) + first * sa_row, at_b = batch_offset(fb, batch);
-    const Profile row_profile = profile(pa.lo_d->data() + at_a, pa.flags ? pa.flags->data() + at_a : nullptr, count, sa_row, depth, sa_term);
+    const Profile& row_profile = row_profiles[static_cast<std::size_t>(block)];
     const Profile& column_profile = column_profiles[static_cast<std::size_t>(batch)];
-    Doubles centre(static_cast<std::size_t>(count * columns)), magnitude(sum.rule.rounds ? centre.size() : 0);
-    const MatrixView a{pa.lo_d->data() + at_a, count, depth, sa_row, sa_term};
-    multiply(a, view_b(pb.lo_d->data(), batch), centre.data());
+    Doubles centre(static_cast<std::size_t>(count * columns));
+    const MatrixView a{pa.lo_d->data() + at_a, count, depth, sa_row, sa_term}, b = view_b(pb.lo_d->data(), batch);
+    gemm(a, b, centre.data());
     if (planted_fault()) centre[centre.size() / 2] += 1;
     bool agrees = sums[static_cast<std::size_t>(batch)]->agrees(a, row_profile.norm, centre.data());
-    if (sum.rule.rounds) {
-      Doubles abs_a(static_cast<std::size_t>(count * depth));
-      for (std::int64_t i = 0; i < count; ++i)
-        for (std::int64_t k = 0; k < depth; ++k)
-          abs_a[static_cast<std::size_t>(i * depth + k)] = std::fabs((*pa.lo_d)[static_cast<std::size_t>(at_a + i * sa_row + k * sa_term)]);
-      const MatrixView magnitudes{abs_a.data(), count, depth, depth, 1};
-      multiply(magnitudes, view_b(abs_b.data(), batch), magnitude.data());
-      agrees &= magnitude_sums[static_cast<std::size_t>(batch)]->agrees(magnitudes, row_profile.norm, magnitude.data());
-    }
+    MagnitudePanel magnitude;
+    if (rounds) agrees &= magnitudes->multiply(batch, a, b, row_profile.norm, magnitude);
     rejected += !agrees;
     if (planted(Mistake::unchecked_product)) agrees = true;
     stop_if_asked(options);
     std::int64_t n_decided = 0;
     const std::size_t width = static_cast<std::size_t>(columns);
+    RowBuffers sums_of_row(width), rounded_row(width);
     std::vector<std::uint8_t> hard(width);
-    std::vector<double> low(width), high(width);
+    std::vector<double> magnitude_row(width);
     OtherTerms other(engine, sum, others, width);
-    Refiner refine(rows_of_a, sa_row, sa_term, columns_of_b, depth, sb_column, sb_term);
-    std::int64_t n_refined = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::size_t local = static_cast<std::size_t>(i) * width;
+    std::vector<std::uint32_t> open_in_row;
+    std::vector<OpenElement> open_elements;
+    const auto row_of = [&](std::int64_t i, const double* magnitudes_of_row) {
+      return MatrixRow{width, centre.data() + i * columns, magnitudes_of_row, column_profile.norm.data(),
+                       column_profile.grid.data(), row_profile.norm[static_cast<std::size_t>(i)], row_profile.grid[static_cast<std::size_t>(i)],
+                       relative, underflow, rounds ? magnitudes->relative(depth) : 0, rounds ? magnitudes->absolute(depth) : 0,
+                       rounds && !magnitudes->is_coarse(), product.negative, then != nullptr};
+    };
+    // The row of the output; its inner ends are kept only where they may differ.
+    const auto ends_of = [&](std::int64_t i) {
       const std::int64_t start = (batch * rows + first + i) * columns;
-      MatrixRow row{width, centre.data() + local, magnitude.empty() ? nullptr : magnitude.data() + local, column_profile.norm.data(),
-                    column_profile.grid.data(), row_profile.norm[static_cast<std::size_t>(i)], row_profile.grid[static_cast<std::size_t>(i)],
-                    relative, underflow, relative, underflow, product.negative};
-      if (!others.empty()) other.read(batch, first + i, row);
-      double *lo_d = out.lo_d->data() + start, *lo_u = settle ? low.data() : out.lo_u->data() + start;
-      double *hi_d = settle ? high.data() : out.hi_d->data() + start, *hi_u = out.hi_u->data() + start;
-      std::uint8_t* flags = out.flags->data() + start;
-      rule(row, lo_d, lo_u, hi_d, hi_u, flags, hard.data());
-      for (std::size_t j = 0; j < width; ++j) {
-        const bool special = !agrees || (!others.empty() && other.is_special(j));
-        if (!hard[j] && !special && (!settle || (lo_d[j] == lo_u[j] && hi_d[j] == hi_u[j]))) continue;
-        const std::int64_t flat = start + static_cast<std::int64_t>(j);
-        stop_if_asked(options);  // what is left may climb: milliseconds for each element
-        Set<F64> s = Set<F64>::special(undecided);
-        if (hard[j] || special) s = bulk(flat);
-        else if (refine.element(i, j, at_a, at_b, row, rule, s)) ++n_refined;
-        const bool open_ends = (s.flags & undecided) || (s.has_reals() && (s.lo.d != s.lo.u || (!s.is_point && s.hi.d != s.hi.u)));
-        if (settle && open_ends) {
-          const Climbed c = finer(flat);
-          ++(c.by == Climbed::By::big ? big : c.by == Climbed::By::exact ? exact : open);
-          s = c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags);
-          --n_decided;
-        }
-        const bool reals = s.has_reals();
-        lo_d[j] = reals ? s.lo.d : 0;
-        lo_u[j] = reals ? s.lo.u : 0;
-        hi_d[j] = reals ? (s.is_point ? s.lo.d : s.hi.d) : 0;
-        hi_u[j] = reals ? (s.is_point ? s.lo.u : s.hi.u) : 0;
-        flags[j] = s.flags;
+      return Tile{out.lo_d->data() + start, settle ? rounded_row.lo_u.data() : out.lo_u->data() + start,
+                  settle ? rounded_row.hi_d.data() : out.hi_d->data() + start, out.hi_u->data() + start, out.flags->data() + start, false};
+    };
+    const auto enclose = [&](const MatrixRow& row, const Tile& ends) {
+      const Tile sums_at = then ? sums_of_row.tile() : ends;
+      rule(row, sums_at.lo_d, sums_at.lo_u, sums_at.hi_d, sums_at.hi_u, sums_at.flags, hard.data());
+      for (std::size_t j = 0; then && j < row.columns; j += tile_size) {
+        const Tile part = from(sums_at, j);
+        op_of(*then).bulk({&part, 1}, from(ends, j), std::min(tile_size, row.columns - j), then->attributes);
       }
-      n_decided += columns;
+    };
+    for (std::int64_t i = 0; i < count; ++i) {
+      MatrixRow row = row_of(i, rounds ? magnitude.row(i, columns, magnitude_row) : nullptr);
+      if (!others.empty()) other.read(batch, first + i, row);
+      const Tile ends = ends_of(i);
+      enclose(row, ends);
+      if (!agrees) std::fill(hard.begin(), hard.end(), std::uint8_t{1});
+      for (std::size_t j = 0; j < width && !others.empty(); ++j) hard[j] |= other.is_special(j);
+      list_open(ends, settle, hard.data(), width, open_in_row);
+      for (const std::uint32_t j : open_in_row)
+        open_elements.push_back({i, j, hard[j] != 0, row.other ? row.other[j] : 0, row.other ? row.other_magnitude[j] : 0, row.other ? row.other_grid[j] : 0});
     }
+
+    Lines rows_of_a(pa.lo_d->data() + at_a, count, sa_row, depth, sa_term), columns_of_b(pb.lo_d->data() + at_b, columns, sb_column, depth, sb_term);
+    if (sb_term != 1) std::stable_sort(open_elements.begin(), open_elements.end(), [](const OpenElement& x, const OpenElement& y) { return x.j < y.j; });
+    const auto after = [&](const Set<F64>& x) { return then ? op_of(*then).map.f64({&x, 1}, then->attributes, {}) : x; };
+    std::int64_t n_refined = 0;
+    const auto put = [&](const OpenElement& e, double lo_d, double lo_u, double hi_d, double hi_u, std::uint8_t flags) {
+      const std::size_t at = static_cast<std::size_t>((batch * rows + first + e.i) * columns) + e.j;
+      (*out.lo_d)[at] = lo_d;
+      (*out.lo_u)[at] = lo_u;
+      (*out.hi_d)[at] = hi_d;
+      (*out.hi_u)[at] = hi_u;
+      (*out.flags)[at] = flags;
+    };
+    // A finer magnitude decides most of what float32 left open; as many elements at a time as a row has.
+    if (rounds && magnitudes->is_coarse() && settle) {
+      OpenRow open_row;
+      std::vector<OpenElement> batch_of_open, still_open;
+      RowBuffers found(width);
+      const auto decide = [&] {
+        MatrixRow row = open_row.row(row_of(0, magnitude_row.data()));
+        if (!others.empty()) {
+          row.other = open_row.other.data();
+          row.other_magnitude = open_row.other_magnitude.data();
+          row.other_grid = open_row.other_grid.data();
+        }
+        magnitude_in_float64(row, static_cast<std::size_t>(depth));
+        const Tile ends = found.tile();
+        enclose(row, ends);
+        for (std::size_t k = 0; k < batch_of_open.size(); ++k) {
+          const bool open = hard[k] || ends.lo_d[k] != ends.lo_u[k] || ends.hi_d[k] != ends.hi_u[k] || (ends.flags[k] & undecided);
+          if (open) still_open.push_back(batch_of_open[k]);
+          else put(batch_of_open[k], ends.lo_d[k], ends.lo_u[k], ends.hi_d[k], ends.hi_u[k], ends.flags[k]);
+          n_refined += !open;
+        }
+        open_row.clear();
+        batch_of_open.clear();
+      };
+      for (const OpenElement& e : open_elements) {
+        if (e.leaf_by_leaf) {
+          still_open.push_back(e);
+          continue;
+        }
+        open_row.add(e, row_of(e.i, nullptr), magnitude_dot(rows_of_a(e.i), columns_of_b(static_cast<std::int64_t>(e.j)), static_cast<std::size_t>(depth)));
+        batch_of_open.push_back(e);
+        if (batch_of_open.size() == width) decide();
+      }
+      if (!batch_of_open.empty()) decide();
+      open_elements = std::move(still_open);
+    }
+    for (const OpenElement& e : open_elements) {
+      const std::int64_t flat = (batch * rows + first + e.i) * columns + static_cast<std::int64_t>(e.j);
+      Set<F64> s = Set<F64>::special(undecided);
+      if (e.leaf_by_leaf) {
+        s = bulk(flat);
+      } else {
+        const double magnitude_of_element = rounds ? magnitude.at(e.i * columns + static_cast<std::int64_t>(e.j)) : 0;
+        MatrixRow one = row_of(e.i, nullptr).at(e.j);
+        if (rounds) one.magnitude = &magnitude_of_element;
+        if (!others.empty()) {
+          one.other = &e.other;
+          one.other_magnitude = &e.other_magnitude;
+          one.other_grid = &e.other_grid;
+        }
+        const auto enclosure = refine(one, rows_of_a(e.i), columns_of_b(static_cast<std::int64_t>(e.j)), static_cast<std::size_t>(depth), rule);
+        if (enclosure) s = after(*enclosure);
+        n_refined += !is_undecided(s);
+      }
+      if (settle && is_undecided(s)) {
+        const Climbed c = finer(flat);
+        ++(c.by == Climbed::By::big ? big : c.by == Climbed::By::exact ? exact : open);
+        s = c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags);
+        --n_decided;
+      }
+      const F64 zero{}, lo = s.has_reals() ? s.lo : zero, hi = !s.has_reals() ? zero : s.is_point ? s.lo : s.hi;
+      put(e, lo.d, lo.u, hi.d, hi.u, s.flags);
+    }
+    n_decided += count * columns;
     decided += n_decided - n_refined;
     refined += n_refined;
   });

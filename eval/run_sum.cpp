@@ -118,10 +118,6 @@ void put(Plane& p, std::int64_t at, const Set<F64>& s) {
   (*p.flags)[i] = s.flags;
 }
 
-bool is_undecided(const Set<F64>& s) {
-  return (s.flags & undecided) || (s.has_reals() && (s.lo.d != s.lo.u || (!s.is_point && s.hi.d != s.hi.u)));
-}
-
 /// Counts of one loop, added to the engine's at its end.
 struct Tally {
   std::atomic<std::int64_t> bulk{0}, big{0}, exact{0}, open{0};
@@ -160,12 +156,12 @@ void run_elements(Engine& engine, std::int64_t n, std::int64_t work, bool settle
   tally.into(engine.counters);
 }
 
-Stored stored_of(const Engine& engine, NodeId id, Plane p) {
+Stored stored_of(const Engine& engine, NodeId id, bool settled, Plane p) {
   const Node& node = engine.graph()[id];
   Stored s;
   s.tensor.type = node.type;
   s.tensor.extents = extents_of(node.shape);
-  s.tensor.settled = settles(node.type);
+  s.tensor.settled = settled;
   s.is_point = *p.lo_d == *p.hi_d && *p.lo_u == *p.hi_u;
   s.tensor.planes = {std::move(p)};
   return s;
@@ -173,24 +169,30 @@ Stored stored_of(const Engine& engine, NodeId id, Plane p) {
 
 }  // namespace
 
-Stored run_sum(Engine& engine, NodeId id) {
+Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
+  const Graph& graph = engine.graph();
   SumNode sum = sum_node(engine, id);
   const std::int64_t n = size_of(sum.extents);
-  const bool settle = settles(engine.graph()[id].type);
+  // Users that round alone decide what is open: nearly always the enclosure is enough for them.
+  const int precision = engine.precision_of_users(id);
+  const Type& type = graph[id].type;
+  const bool settle = then || (settles(type) && precision >= type.format.precision());
+  const Node* after = then ? &graph[*then] : nullptr;
   Plane p = make_plane(n, settle);
   const auto bulk = [&](std::int64_t e) {
     BulkReader reader(engine);
-    return sum_element<F64>(sum, e, reader, {});
+    const Set<F64> s = sum_element<F64>(sum, e, reader, {});
+    return after ? row(*after).map.f64({&s, 1}, after->attributes, {}) : s;
   };
-  const auto finer = [&](std::int64_t e) { return climb(engine, sum, e); };
+  const auto finer = [&](std::int64_t e) { return climb(engine, sum, after, e); };
   if (engine.options().lowest == EvaluateOptions::Tier::all && is_matrix_sum(engine, sum))
-    run_matrix_sum(engine, sum, p, settle, bulk, finer);
+    run_matrix_sum(engine, sum, p, settle, precision, after, bulk, finer);
   else
     run_elements(engine, n, sum.leaves, settle, p, bulk, finer);
-  Stored s = stored_of(engine, id, std::move(p));
+  Stored s = stored_of(engine, then.value_or(id), settle, std::move(p));
   // A deterministic sum has one end even where its enclosure is wide.
-  s.is_point = s.is_point && !engine.graph().has_freedom(id);
-  s.sum = std::move(sum);
+  s.is_point = s.is_point && !graph.has_freedom(then.value_or(id));
+  if (!then) s.sum = std::move(sum);
   finish(s);
   return s;
 }
@@ -207,7 +209,7 @@ Stored run_reduction(Engine& engine, NodeId id) {
         return reduce_element<F64>(node, reduction, e, reader, {});
       },
       [&](std::int64_t e) { return climb_reduction(engine, reduction, e); });
-  Stored s = stored_of(engine, id, std::move(p));
+  Stored s = stored_of(engine, id, settles(node.type), std::move(p));
   s.is_point = s.is_point && !engine.graph().has_freedom(id);
   s.reduction = std::move(reduction);
   finish(s);

@@ -49,6 +49,12 @@ struct Decoder {
     return std::bit_cast<double>(sign << 63 | (e + static_cast<std::uint64_t>(to_double)) << 52 | m << (52 - format.fraction_bits));
   }
 
+  /// The codes are the leading bits of those of float32, special values included.
+  bool is_head_of_float32() const {
+    return format.exponent_bits == 8 && format.bias == 127 && format.has_sign && format.has_subnormals && format.has_infinity() &&
+           format.has_zero && format.nans == Nans::ieee && sign_shift == 8 + format.fraction_bits && format.fraction_bits <= 23;
+  }
+
   const Format& format;
   std::size_t bytes;
   std::uint64_t fraction_mask, exponent_mask;
@@ -211,6 +217,10 @@ void Tensor::decode(std::int64_t first, std::int64_t count, double* out) const {
       return walk(*this, first, count, [out](std::int64_t i, const std::byte* p) { out[i] = *p != std::byte{0}; });
     case Storage::code: {
       const Decoder value(type.format);
+      if (value.bytes == 2 && value.is_head_of_float32())
+        return walk(*this, first, count, [out, shift = 23 - type.format.fraction_bits](std::int64_t i, const std::byte* p) {
+          out[i] = std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(p)) << shift);
+        });
       // A constant width lets the compiler turn the load into one instruction.
       if (value.bytes == 2) return walk(*this, first, count, [&](std::int64_t i, const std::byte* p) { out[i] = value(load<std::uint16_t>(p)); });
       return walk(*this, first, count, [&](std::int64_t i, const std::byte* p) { out[i] = value(load_code(p, value.bytes)); });

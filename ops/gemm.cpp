@@ -13,8 +13,10 @@ extern "C" void openblas_set_num_threads(int);
 namespace erx {
 namespace {
 
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using ColumnMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor>;
+template <class T>
+using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+using ColumnMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor>;
 
 void one_thread() {
 #ifdef ERX_OPENBLAS
@@ -23,23 +25,33 @@ void one_thread() {
 #endif
 }
 
-template <class A>
-void multiply(const A& a, const MatrixView& b, double* c, std::int64_t rows) {
-  Eigen::Map<RowMajor> out(c, rows, b.columns);
+template <class T, class A>
+void multiply(const A& a, const MatrixOf<T>& b, T* c, std::int64_t rows) {
+  Eigen::Map<RowMajor<T>> out(c, rows, b.columns);
   if (b.column_stride == 1)
-    out.noalias() = a * Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(b.data, b.rows, b.columns, Eigen::OuterStride<>(b.row_stride));
+    out.noalias() = a * Eigen::Map<const RowMajor<T>, 0, Eigen::OuterStride<>>(b.data, b.rows, b.columns, Eigen::OuterStride<>(b.row_stride));
   else
-    out.noalias() = a * Eigen::Map<const ColumnMajor, 0, Eigen::OuterStride<>>(b.data, b.rows, b.columns, Eigen::OuterStride<>(b.column_stride));
+    out.noalias() = a * Eigen::Map<const ColumnMajor<T>, 0, Eigen::OuterStride<>>(b.data, b.rows, b.columns, Eigen::OuterStride<>(b.column_stride));
 }
 
-}  // namespace
+#ifdef ERX_OPENBLAS
+void blas(char* ta, char* tb, int* m, int* n, int* k, const double* a, int* lda, const double* b, int* ldb, double* c) {
+  const double one = 1, zero = 0;
+  BLASFUNC(dgemm)(ta, tb, m, n, k, &one, a, lda, b, ldb, &zero, c, m);
+}
+void blas(char* ta, char* tb, int* m, int* n, int* k, const float* a, int* lda, const float* b, int* ldb, float* c) {
+  const float one = 1, zero = 0;
+  BLASFUNC(sgemm)(ta, tb, m, n, k, &one, a, lda, b, ldb, &zero, c, m);
+}
+#endif
 
-void gemm(const MatrixView& a, const MatrixView& b, double* c) {
+template <class T>
+void product(const MatrixOf<T>& a, const MatrixOf<T>& b, T* c) {
   one_thread();
 #ifdef ERX_OPENBLAS
-  // Eigen's expression clears c and adds to it; its binding of dgemm does not have to. Row-major c = a b is column-major c' = b' a'.
+  // Eigen's expression clears c and adds to it; its binding of BLAS does not have to. Row-major c = a b is column-major c' = b' a'.
   if (a.rows > 0 && a.columns > 0 && b.columns > 0) {
-    const auto operand = [](const MatrixView& m, char& trans, int& leading) {
+    const auto operand = [](const MatrixOf<T>& m, char& trans, int& leading) {
       const bool by_rows = m.column_stride == 1;
       trans = by_rows ? 'N' : 'T';
       leading = static_cast<int>(std::max<std::int64_t>(by_rows ? m.row_stride : m.column_stride, by_rows ? m.columns : m.rows));
@@ -48,41 +60,50 @@ void gemm(const MatrixView& a, const MatrixView& b, double* c) {
     int leading_a, leading_b;
     operand(a, trans_a, leading_a);
     operand(b, trans_b, leading_b);
-    const int rows = static_cast<int>(b.columns), columns = static_cast<int>(a.rows), depth = static_cast<int>(a.columns);
-    const double one = 1, zero = 0;
-    BLASFUNC(dgemm)(&trans_b, &trans_a, &rows, &columns, &depth, &one, b.data, &leading_b, a.data, &leading_a, &zero, c, &rows);
+    int rows = static_cast<int>(b.columns), columns = static_cast<int>(a.rows), depth = static_cast<int>(a.columns);
+    blas(&trans_b, &trans_a, &rows, &columns, &depth, b.data, &leading_b, a.data, &leading_a, c);
     return;
   }
 #endif
   if (a.column_stride == 1)
-    multiply(Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.row_stride)), b, c, a.rows);
+    multiply(Eigen::Map<const RowMajor<T>, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.row_stride)), b, c, a.rows);
   else
-    multiply(Eigen::Map<const ColumnMajor, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.column_stride)), b, c, a.rows);
+    multiply(Eigen::Map<const ColumnMajor<T>, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.column_stride)), b, c, a.rows);
 }
 
+/// Sums of integers that T holds exactly.
+template <class T>
+bool is_sane() {
+  const std::uint64_t values = sizeof(T) == 8 ? 4001 : 257;
+  for (const std::int64_t n : {1, 7, 64, 131}) {
+    std::vector<T> a(static_cast<std::size_t>(n * n)), b(a.size()), c(a.size(), -1);
+    std::uint64_t state = 88172645463325252u + static_cast<std::uint64_t>(n);
+    const auto next = [&] {
+      state ^= state << 13;
+      state ^= state >> 7;
+      state ^= state << 17;
+      return static_cast<T>(state % values) - static_cast<T>(values / 2);
+    };
+    for (T& x : a) x = next();
+    for (T& x : b) x = next();
+    product<T>({a.data(), n, n, n, 1}, {b.data(), n, n, n, 1}, c.data());
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        T exact = 0;
+        for (std::int64_t k = 0; k < n; ++k) exact += a[static_cast<std::size_t>(i * n + k)] * b[static_cast<std::size_t>(k * n + j)];
+        if (c[static_cast<std::size_t>(i * n + j)] != exact) return false;
+      }
+  }
+  return true;
+}
+
+}  // namespace
+
+void gemm(const MatrixOf<double>& a, const MatrixOf<double>& b, double* c) { product(a, b, c); }
+void gemm(const MatrixOf<float>& a, const MatrixOf<float>& b, float* c) { product(a, b, c); }
+
 bool gemm_is_sane() {
-  static const bool sane = [] {
-    for (const std::int64_t n : {1, 7, 64, 131}) {
-      std::vector<double> a(static_cast<std::size_t>(n * n)), b(a.size()), c(a.size(), -1);
-      std::uint64_t state = 88172645463325252u + static_cast<std::uint64_t>(n);
-      const auto next = [&] {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        return static_cast<double>(state % 4001) - 2000;
-      };
-      for (double& x : a) x = next();
-      for (double& x : b) x = next();
-      gemm({a.data(), n, n, n, 1}, {b.data(), n, n, n, 1}, c.data());
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < n; ++j) {
-          double exact = 0;  // sums of integers below 2^53
-          for (std::int64_t k = 0; k < n; ++k) exact += a[static_cast<std::size_t>(i * n + k)] * b[static_cast<std::size_t>(k * n + j)];
-          if (c[static_cast<std::size_t>(i * n + j)] != exact) return false;
-        }
-    }
-    return true;
-  }();
+  static const bool sane = is_sane<double>() && is_sane<float>();
   return sane;
 }
 

@@ -1,4 +1,4 @@
-// Matrix products in float64, one thread: OpenBLAS through Eigen where it is present, Eigen's own product elsewhere.
+// Matrix products in float64 or float32, one thread: OpenBLAS through Eigen where it is present, Eigen's own product elsewhere.
 // The only home of Eigen and BLAS. The result carries the rounding errors of n-term sums in unknown order, nothing else.
 //   gemm({a, m, k, k, 1}, {b, k, n, n, 1}, c);   c[i*n + j]
 #pragma once
@@ -9,16 +9,19 @@
 namespace erx {
 
 /// Element (i, j) is data[i * row_stride + j * column_stride]; one of the strides is 1.
-struct MatrixView {
-  const double* data;
+template <class T>
+struct MatrixOf {
+  const T* data;
   std::int64_t rows, columns;
   std::int64_t row_stride, column_stride;
 };
+using MatrixView = MatrixOf<double>;
 
 /// c (row-major, contiguous, rows x columns) = a * b.
-void gemm(const MatrixView& a, const MatrixView& b, double* c);
+void gemm(const MatrixOf<double>& a, const MatrixOf<double>& b, double* c);
+void gemm(const MatrixOf<float>& a, const MatrixOf<float>& b, float* c);
 
-/// The kernel multiplies a small matrix of integers exactly, in every corner of its blocking; checked once per process.
+/// Both kernels multiply a small matrix of integers exactly, in every corner of its blocking; checked once per process.
 bool gemm_is_sane();
 
 }  // namespace erx
