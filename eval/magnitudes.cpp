@@ -67,6 +67,7 @@ constexpr std::int64_t piece = 64;
 
 template <class T>
 double relative_error(std::int64_t depth) {
+  if (planted(Mistake::float64_bound_in_float32) && sizeof(T) == 4) return relative_error<double>(depth);
   const std::int64_t additions = sizeof(T) == 8 || depth <= piece ? depth : piece + (depth + piece - 1) / piece;
   return static_cast<double>(planted(Mistake::error_without_terms) ? 0 : additions + 4) * unit_roundoff<T>() * (1 + 0x1p-20);
 }
@@ -159,6 +160,7 @@ bool MagnitudeProduct::multiply(std::int64_t batch, const MatrixView& a, const M
         const MatrixOf<T> left = a.column_stride == 1 ? MatrixOf<T>{lines.data(), a.rows, a.columns, a.columns, 1} : MatrixOf<T>{lines.data(), a.rows, a.columns, 1, a.rows};
         const MatrixOf<T> right{all.data() + (b.data - data_), b.rows, b.columns, b.row_stride, b.column_stride};
         multiply_in_pieces(left, right, values);
+        if (planted_fault()) values[values.size() / 2] *= 2;
 
         const double few = static_cast<double>(2 * a.columns + 2 * b.columns + 32) * 0x1p-53;
         const double relative = (relative_error<T>(a.columns) + few) * (1 + 0x1p-20);

@@ -120,7 +120,8 @@ MatrixRowRule::MatrixRowRule(const SumRule& rule, std::int64_t leaves)
 void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags,
                                std::uint8_t* hard) const {
   const bool encloses = r.users_round && rule_.rounds && !rule_.within;
-  const RowConstants k{any_format(rule_).max_finite(), eta_, least_grid_, significands_, encloses ? 2 / significands_ * (1 + 0x1p-20) : 0, encloses ? eta_ : 0, exact_, inexact_, mask(rule_.products_fit),
+  const bool room = encloses && !planted(Mistake::sum_not_rounded);
+  const RowConstants k{any_format(rule_).max_finite(), eta_, least_grid_, significands_, room ? 2 / significands_ * (1 + 0x1p-20) : 0, room ? eta_ : 0, exact_, inexact_, mask(rule_.products_fit),
                        rule_.within || loses_subnormals(rule_) ? either_zero : std::uint64_t{has_pzero}};
   const auto kernel = rule_.rounds ? (r.other ? enclose_rounded_other : enclose_rounded) : (r.other ? enclose_exact_other : enclose_exact);
   constexpr std::size_t block = 256;
