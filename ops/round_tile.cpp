@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-<<<<<<< HEAD
 #include "ir/ieee.hpp"
-=======
 #include "ops/clones.hpp"
->>>>>>> 0418079 (A rounding is evaluated with the sum before it; magnitudes from float32 where users keep few bits)
 #include "ops/num/set.hpp"
 #include "ops/planted.hpp"
 #include "ops/round_bulk.hpp"

@@ -88,11 +88,8 @@ std::span<const Op* const> rounding() {
                       .source = "IEEE 754-2019, 4.3 and 7.4",
                       .type = rules::format_type,
                       .freedom = Round::freedom,
-<<<<<<< HEAD
-                      .alternatives = Round::alternatives}),
-=======
+                      .alternatives = Round::alternatives,
                       .rounds = true}),
->>>>>>> 0418079 (A rounding is evaluated with the sum before it; magnitudes from float32 where users keep few bits)
       map_row<AnyOf>({.name = "any_of",
                       .doc = "any_of(x, y, ...): per element one of the alternatives",
                       .source = numerics,
