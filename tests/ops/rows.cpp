@@ -198,6 +198,7 @@ TEST_CASE("views: reshape of any strides keeps C order or asks for a copy") {
     for (std::size_t k = 0; k + 1 < rank; ++k)
       if (random.bits() % 3 == 0) std::swap(v.extents[k], v.extents[k + 1]), std::swap(v.strides[k], v.strides[k + 1]);
     if (rank && random.bits() % 3 == 0) v.strides[random.bits() % rank] *= -1;
+    if (rank && random.bits() % 4 == 0) v.strides[random.bits() % rank] = 0;  // broadcast
     // random factors of n, with ones strewn in
     Shape to;
     for (std::int64_t rest = n; rest > 1;) {
