@@ -3,6 +3,7 @@
 #include "grammar/subscripts.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "grammar/lower.hpp"
@@ -189,9 +190,11 @@ Value Lowering::einsum_sum(const Syntax& s, const Manner& mode) {
       merges = merges && found != o.labels.end() && graph[*o.value.node].shape[static_cast<std::size_t>(found - o.labels.begin())] == lengths.at(all[k]).first;
     }
   Value total;
-  const bool computes = operands.size() > 1 || summed > 0;
+  bool wide = false;
+  if (mode.kind == Manner::Kind::rounded && (operands.size() > 1 || summed > 0))
+    for (const Operand& o : operands) wide = refuse_wide(o.value, mode) || wide;
+  if (wide) return Value::unknown(at);
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (computes && mode.kind == Manner::Kind::rounded && refuse_wide(operands[i].value, mode)) return Value::unknown(at);
     Value x = aligned(std::move(operands[i].value), operands[i].labels, all, at);
     if (merges) {
       Attributes merged;
@@ -258,7 +261,15 @@ void Lowering::refuse_three_factors(const Syntax& s) {
       const auto format = format_of_head(*acc_);
       inner = sums ? head + "(" + inner + ")" : "round<" + (format ? format->name : "f32") + ">(" + inner + ")";
     }
-    std::move(d).suggest(span(s), "einsum(\"" + subscripts_of_rest + "->" + dotted(result) + "\", " + inner + others + ")");
+    std::string outer = "einsum(\"" + subscripts_of_rest + "->" + dotted(result) + "\", " + inner + others + ")";
+    // Where nothing is left to be summed, the last product is rounded.
+    const bool is_sum = std::any_of(subscripts_of_rest.begin(), subscripts_of_rest.end(), [&](char c) { return std::isalpha(static_cast<unsigned char>(c)) && result.find(c) == result.npos; });
+    const bool alone = acc_ && (*acc_)[1][0].begin == s.begin && (*acc_)[1][0].end == s.end;
+    if (!is_sum && alone) {
+      const auto format = format_of_head(*acc_);
+      outer = "round<" + (format ? format->name : "f32") + ">(" + outer + ")";
+    }
+    std::move(d).suggest(!is_sum && alone ? span(*acc_) : span(s), outer);
   } catch (const Error&) {
     // The subscripts are wrong themselves: that is told when they are read.
   }

@@ -60,7 +60,7 @@ NodeId GradientBuilder::reduced(std::string_view name, NodeId x, std::vector<std
 
 NodeId GradientBuilder::zeros(Shape to) { return broadcast_to(number("0"), std::move(to)); }
 
-NodeId GradientBuilder::fitted(NodeId x, const Shape& to) {
+NodeId GradientBuilder::fitted(NodeId x, Shape to) {
   const Shape from = shape(x);
   if (from == to) return x;
   std::vector<std::int64_t> axes;
@@ -78,7 +78,7 @@ NodeId GradientBuilder::fitted(NodeId x, const Shape& to) {
 }
 
 NodeId GradientBuilder::with_axes(NodeId x, NodeId of_node) {
-  const Attributes& a = attributes(of_node);
+  const Attributes a = attributes(of_node);
   if (a.keepdims) return x;
   std::vector<Slice> slices;
   for (std::size_t k = 0; k < rank(operand(of_node, 0)); ++k) {

@@ -18,10 +18,9 @@ class GradientBuilder {
   NodeId call(std::string_view op, std::vector<NodeId> operands, Attributes = {});
   NodeId number(std::string text);
   NodeId operand(NodeId node, std::size_t k) const { return graph_[node].operands[k]; }
-  const Attributes& attributes(NodeId node) const { return graph_[node].attributes; }
-  const Shape& shape(NodeId node) const { return graph_[node].shape; }
+  Attributes attributes(NodeId node) const { return graph_[node].attributes; }  // copies: a graph that grows moves its nodes
+  Shape shape(NodeId node) const { return graph_[node].shape; }
   std::size_t rank(NodeId node) const { return graph_[node].shape.size(); }
-  std::string_view name(NodeId node) const { return graph_[node].op->name; }
 
   NodeId iota(const Dim& length);
   NodeId indexed(NodeId, std::vector<Slice>);
@@ -32,7 +31,7 @@ class GradientBuilder {
   NodeId zeros(Shape);
   NodeId kept_if(NodeId condition, NodeId x) { return call("where", {condition, x, number("0")}); }
   /// Sums over what was broadcast, and repeats along axes of length 1: the same numbers with the shape of an operand.
-  NodeId fitted(NodeId, const Shape&);
+  NodeId fitted(NodeId, Shape);
   /// A reduction's result with its axes kept.
   NodeId with_axes(NodeId reduced, NodeId of_node);
 

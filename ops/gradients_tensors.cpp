@@ -45,7 +45,7 @@ struct Line {
   Dim n = Dim(1);
 
   Line(B& b, NodeId x, const std::vector<std::int64_t>& axes) : order(last_order(b.rank(x), axes)) {
-    const Shape& from = b.shape(x);
+    const Shape from = b.shape(x);
     for (std::int64_t k : order) moved.push_back(from[static_cast<std::size_t>(k)]);
     line.assign(moved.begin(), moved.end() - static_cast<std::ptrdiff_t>(axes.size()));
     for (std::int64_t k : axes) n = n * from[static_cast<std::size_t>(k)];

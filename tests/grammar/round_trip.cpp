@@ -54,7 +54,7 @@ const std::vector<Case> cases = {
     {"cumsum(x, axis=0) + cumprod(x where x != 0, axis=1) + cumsum(y)[0] * argmax(x) - argmax(x, axis=1, keepdims=true)",
      {"x=f32[4,6]", "y=f32[6]"}},
     {"acc<f32, seq>(cumsum(x * y, axis=1) + sum(x where x > 0) - cumsum(x where y > 0, axis=0))", {"x=f32[4,6]", "y=f32[6]"}},
-    {"within<f32>(cumsum(x * y + 1, axis=1) / sum(x where x * y > 0))", {"x=f32[4,6]", "y=f32[6]"}},
+    {"within<f32>(cumsum(x * y + 1, axis=1) / sum(x * y where x > y))", {"x=f32[4,6]", "y=f32[6]"}},
     {"concat(x, flip(x, axis=1), axis=1) + concat((y, y)) * repeat(y, 2)", {"x=f32[4,6]", "y=f32[6]"}},
     {"stack([y, -y], axis=1) @ eye(2) + repeat(y, 2, axis=0)[:6, None] * iota(2) + diagonal(x)[0]", {"x=f32[4,6]", "y=f32[6]"}},
     {"einsum(\"ij,kj->ki\", x, x) + einsum(\"ii->\", x[:, :4]) + acc<f32>(einsum(\"j,ij->i\", y, x))", {"x=f32[4,6]", "y=f32[6]"}},

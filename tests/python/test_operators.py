@@ -99,8 +99,8 @@ def test_mean_any_all():
         same(f"mean(x where m, axis={axis})", {"x": x, "m": mask}, np.sum(e, axis=axis, where=mask, initial=Fraction(0)) / np.sum(mask, axis=axis).astype(object), k)
         test = x.astype(np.float64) > 0
         for name, function in (("any", np.any), ("all", np.all)):
-            same(f"{name}(x > 0, axis={axis})", {"x": x}, function(test, axis=axis).astype(int), k)
-            same(f"{name}(x > 0 where m, axis={axis})", {"x": x, "m": mask}, function(test, axis=axis, where=mask).astype(int), k)
+            same(f"where({name}(x > 0, axis={axis}), 1, 0)", {"x": x}, function(test, axis=axis).astype(int), k)
+            same(f"where({name}(x > 0 where m, axis={axis}), 1, 0)", {"x": x, "m": mask}, function(test, axis=axis, where=mask).astype(int), k)
 
 
 @pytest.mark.parametrize("name, function", [("cumsum", np.cumsum), ("cumprod", np.cumprod)])
