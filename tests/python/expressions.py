@@ -473,7 +473,7 @@ class Generator:
         if depth <= 0:
             return self.literal() if shape == () and rng.random() < 0.4 else self.input(shape)
         inner = lambda s: self.written_within(s, depth - 1)  # noqa: E731
-        kind = rng.choice(["binary"] * 4 + ["unary", "sum", "dot"])
+        kind = rng.choice(["binary"] * 4 + ["unary", "sum", "dot", "running", "einsum", "mean"])
         if kind == "unary":
             e, op = inner(shape), rng.choice(["neg", "abs", "sqrt", "exp"])
             if op == "neg":
@@ -481,6 +481,14 @@ class Generator:
             return self.call(op, e)
         if kind == "sum":
             return self.reduction("sum", shape, inner)
+        if kind == "mean":
+            e = self.reduction("sum", shape, inner)
+            return self.made("mean" + e.text[3:], more.Mean(e.node), [e])
+        if kind == "running" and shape:
+            e, axis = inner(shape), rng.randrange(len(shape))
+            return self.masked("cumsum", e, more.Prefix("sum", e.node, axis), f"axis={axis}")
+        if kind == "einsum":
+            return self.letters(shape, self.input)
         if kind == "dot" and len(shape) == 2:
             return self.product(shape, lambda s: self.written_within(s, 0))
         return self.binary(rng.choice(["add", "sub", "mul", "div"]), *self.pair(shape, inner))

@@ -432,7 +432,9 @@ class Within(Node):
     def evaluate(self, run, node, index):
         if isinstance(node, View):
             return self.value(run, node.node, node.source(index))
-        if isinstance(node, (Reduce, MatMul)) and getattr(node, "op", "sum") == "sum" or (
+        if hasattr(node, "count"):  # a mean: its sum, then one division
+            return self.rounded(run, num.divide(self.value(run, node.reduction, index), node.count(run, index)))
+        if isinstance(node, (Reduce, MatMul)) and getattr(node, "op", "sum") == "sum" or hasattr(node, "leaves") or (
                 isinstance(node, Map) and node.op in ("add", "sub")):
             leaves = self.chain(run, node, index)
             additions = Additions(run.choose(self.formats), ftz=self.ftz)
@@ -449,6 +451,8 @@ class Within(Node):
             return self.chain(run, a, at(a, index), negative) + self.chain(run, b, at(b, index), negative != (node.op == "sub"))
         if id(node) in self.inside and isinstance(node, Reduce) and node.op == "sum":
             return [leaf for place in node.places(index, run) for leaf in self.chain(run, node.node, place, negative)]
+        if id(node) in self.inside and hasattr(node, "leaves"):
+            return node.leaves(run, index, negative)
         if id(node) in self.inside and isinstance(node, MatMul):
             a, b = node.operands
             return [(sign(self.value(run, a, index[:-1] + (k,))), self.value(run, b, (k,) + index[-1:])) for k in range(a.shape[-1])]
