@@ -67,28 +67,22 @@ void Engine::plan(NodeId root) {
     if (stored_[id]) continue;
     const Node& node = graph_[id];
     const Gather gather = row(node).gather;
-    if (const auto sum = sum_before(id); sum && !is_stored(*sum)) {
-      want(id);
-      fused_[id] = *sum;
-      for (const LeafNode& leaf : leaf_nodes(graph_, graph_[*sum].operands[0])) {
-        want(leaf.node);
-        if (!seen[leaf.node]) pending.push_back(leaf.node);
-        seen[leaf.node] = true;
-      }
-      continue;
-    }
-    if (gather == Gather::source || gather == Gather::sum || gather == Gather::reduce || gather == Gather::accumulate) want(id);
+    std::optional<NodeId> sum_with_rounding = sum_before(id);
+    if (sum_with_rounding && is_stored(*sum_with_rounding)) sum_with_rounding.reset();
+    if (sum_with_rounding) fused_[id] = *sum_with_rounding;
+    if (sum_with_rounding || (gather != Gather::map && gather != Gather::view)) want(id);
     std::vector<NodeId> operands = node.operands;
-    if (gather == Gather::sum || gather == Gather::accumulate) {
+    if (sum_with_rounding || gather == Gather::sum || gather == Gather::accumulate) {
+      const NodeId opened = sum_with_rounding ? graph_[*sum_with_rounding].operands[0] : gather == Gather::accumulate ? node.operands[0] : id;
       operands.clear();
-      for (const LeafNode& leaf : leaf_nodes(graph_, gather == Gather::accumulate ? node.operands[0] : id)) {
+      for (const LeafNode& leaf : leaf_nodes(graph_, opened)) {
         operands.push_back(leaf.node);
         want(leaf.node);
       }
     }
     for (NodeId operand : operands) {
       const bool is_map = row(graph_[operand]).gather == Gather::map;
-      if (gather == Gather::reduce) want(operand);
+      if (gather == Gather::reduce || gather == Gather::join) want(operand);
       if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) want(operand);
       if (!seen[operand]) {
         seen[operand] = true;
@@ -162,6 +156,8 @@ void Engine::compute(NodeId id) {
     case Gather::sum:
     case Gather::accumulate: result = run_sum(*this, id, {}); break;
     case Gather::reduce: result = run_reduction(*this, id); break;
+    case Gather::join: result = run_join(*this, id); break;
+    case Gather::composed: throw Bug("a composed op in a graph");
     case Gather::map:
     case Gather::view: result = run_cone(*this, make_cone(graph_, id, cone_source())); break;
   }
@@ -184,6 +180,17 @@ Stored Engine::store_source(NodeId id) const {
     std::call_once(once, [&] { flags = std::make_shared<FlagBytes>(static_cast<std::size_t>(n), 0); });
     return flags->data() + first;
   };
+  if (const auto element = row(node).element) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double x = (*p.lo_d)[static_cast<std::size_t>(i)] = element(i);
+      if (x == 0) flags_at(0)[i] = has_pzero;
+    }
+    p.flags = flags;
+    s.tensor.planes = {p};
+    s.is_point = true;
+    finish(s);
+    return s;
+  }
   const Tensor* tensor = input(id);
   const bool decodes = tensor && tensor->is_double();
   if (!decodes) p.lo_u = p.hi_u = array();

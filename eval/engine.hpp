@@ -15,6 +15,16 @@
 
 namespace erx {
 
+/// Operands one after the other along an axis. An element is [outer, place along the axis, inner].
+struct Join {
+  std::vector<NodeId> nodes;
+  Extents lengths;  // of the operands along the axis
+  std::int64_t outer = 1, inner = 1;
+
+  /// The operand that holds the element at `flat`, and where.
+  std::pair<NodeId, std::int64_t> source(std::int64_t flat) const;
+};
+
 /// A stored node. `tensor.planes` keep alternatives apart; `hull` is what an op that mixes elements reads.
 struct Stored {
   SetTensor tensor;
@@ -24,6 +34,7 @@ struct Stored {
   std::optional<Cone> cone;      // of an elementwise node: how an element is computed again, more finely
   std::optional<SumNode> sum;
   std::optional<SumNode> reduction;  // of max, min ...: its one term says which elements are combined
+  std::optional<Join> join;          // of concat: where its elements come from
 };
 
 class Engine {
@@ -80,6 +91,9 @@ Stored run_cone(Engine&, Cone cone);
 /// `then`: the one user of the sum, a rounding, which is stored in its place.
 Stored run_sum(Engine&, NodeId id, std::optional<NodeId> then);
 Stored run_reduction(Engine&, NodeId id);
+Stored run_join(Engine&, NodeId id);
+/// Reads the masks of the sum's terms. errors: Error where a mask is not decided.
+void read_masks(const Engine&, SumNode&);
 void finish(Stored&);  // shares equal arrays, makes the hull
 
 /// What sum_parts reads: exact doubles, if that is what is stored.

@@ -87,6 +87,10 @@ class Climber {
     if (row(node).gather == Gather::source) return literal_set<R>(node.attributes.text, c_);
     if (s.sum) return sum(*s.sum, at);
     if (s.reduction) return reduction(*s.reduction, at);
+    if (s.join && !s.tensor.settled) {
+      const auto [node_there, place] = s.join->source(at);
+      return load(node_there, place);
+    }
     if (s.cone && !s.tensor.settled) return cone_hull(*s.cone, at);
     return from_plane(p, at, false);
   }

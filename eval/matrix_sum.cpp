@@ -288,7 +288,7 @@ const Op& op_of(const Node& node) { return row(node); }
 }  // namespace
 
 bool is_matrix_sum(const Engine& engine, const SumNode& sum) {
-  if (sum.rule.needs_leaves(sum.leaves) || size_of(sum.extents) == 0) return false;
+  if (sum.rule.needs_leaves(sum.leaves) || size_of(sum.extents) == 0 || !sum.is_plain()) return false;
   int matrices = 0;
   for (const Term& term : sum.terms) {
     const auto exact = [&](NodeId id) { return engine.stored(id).is_exact && engine.stored(id).is_point; };

@@ -64,6 +64,7 @@ SumNode sum_node(const Engine& engine, NodeId id) {
     }
     sum.terms.push_back(std::move(term));
   }
+  read_masks(engine, sum);
   // Small problems get the sharp rules, which read every leaf; the choice depends on shapes only.
   const double elements = std::max<double>(1, static_cast<double>(size_of(sum.extents))), n = static_cast<double>(sum.leaves);
   // In wide formats nearly every element climbs, which costs far more for each leaf that a rule reads.
@@ -169,6 +170,19 @@ Stored stored_of(const Engine& engine, NodeId id, bool settled, Plane p) {
 
 }  // namespace
 
+void read_masks(const Engine& engine, SumNode& sum) {
+  for (const Term& term : sum.terms) {
+    std::vector<SumNode::Mask> masks;
+    for (const Factor& f : term.masks) {
+      const Plane& p = engine.stored(f.node).hull;
+      const bool open = *p.lo_d != *p.hi_u || (p.flags && std::any_of(p.flags->begin(), p.flags->end(), [](std::uint8_t x) { return x & ~any_zero; }));
+      if (open) throw Error(Diagnostic{engine.graph()[f.node].span, "the mask of a reduction is true or false, and this may be either", ""});
+      masks.push_back({p.lo_d});
+    }
+    sum.masks.push_back(std::move(masks));
+  }
+}
+
 Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
   const Graph& graph = engine.graph();
   SumNode sum = sum_node(engine, id);
@@ -199,6 +213,7 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
 
 Stored run_reduction(Engine& engine, NodeId id) {
   SumNode reduction = reduction_of(engine.graph(), id);
+  read_masks(engine, reduction);
   const Node& node = engine.graph()[id];
   const std::int64_t n = size_of(reduction.extents);
   Plane p = make_plane(n, settles(node.type));

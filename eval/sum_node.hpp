@@ -1,7 +1,9 @@
 // A sum to be evaluated: its terms, its rule, and how the leaves of one element are visited.
 #pragma once
+#include <algorithm>
 #include <vector>
 
+#include "eval/set_tensor.hpp"
 #include "ops/accumulate.hpp"
 #include "ops/terms.hpp"
 
@@ -14,9 +16,45 @@ struct SumNode {
   std::vector<bool> is_product;  // per term: enters like a product, rounded or fused
   std::vector<std::pair<int, int>> least_exponents;  // per term: exponent fields of zero and subnormal factors
   Extents extents;
-  std::int64_t leaves = 0;
+  std::int64_t leaves = 0;  // at most
   std::vector<std::pair<double, double>> flushed_below = {};  // per term: factors of smaller magnitude may be read as 0; empty: none
+  struct Mask {
+    Plane::Array values;  // 0 or 1
+    const double* at(std::int64_t i) const { return values->data() + i; }
+  };
+  std::vector<std::vector<Mask>> masks = {};  // per term, as term.masks
+
+  bool is_plain() const { return std::all_of(terms.begin(), terms.end(), [](const Term& t) { return t.is_plain(); }); }
 };
+
+/// The leaves of a term that has masks or bounds: those that are there.
+template <class Visit>
+void for_each_present_leaf(const SumNode& sum, std::size_t t, const Extents& index, Visit visit) {
+  const Term& term = sum.terms[t];
+  const std::size_t rank = index.size(), depth = term.reduced.size();
+  if (term.leaves() == 0) return;
+  Extents at(depth, 0);
+  const auto limit = [&](std::size_t k) {
+    const int loop = term.bounds.empty() ? Term::whole : term.bounds[k];
+    if (loop == Term::whole) return term.reduced[k];
+    const std::size_t l = static_cast<std::size_t>(loop);
+    return (l < rank ? index[l] : at[l - rank]) + 1;
+  };
+  const auto offset = [&](const Factor& f) {
+    std::int64_t sum_of = 0;
+    for (std::size_t k = 0; k < rank; ++k) sum_of += index[k] * f.out_strides[k];
+    for (std::size_t k = 0; k < depth; ++k) sum_of += at[k] * f.reduced_strides[k];
+    return sum_of;
+  };
+  while (true) {
+    bool present = true;
+    for (std::size_t m = 0; m < term.masks.size(); ++m) present = present && *sum.masks[t][m].at(offset(term.masks[m])) != 0;
+    if (present) visit(t, offset(term.a), term.b ? offset(*term.b) : 0);
+    std::size_t k = depth;
+    while (k > 0 && ++at[k - 1] >= limit(k - 1)) at[--k] = 0;
+    if (k == 0) return;
+  }
+}
 
 /// Visits each leaf of the element at `flat`, but not of the terms to `skip`: visit(term, offset of a, offset of b).
 template <class Visit>
@@ -31,6 +69,10 @@ void for_each_leaf(const SumNode& sum, std::int64_t flat, const std::vector<bool
   for (std::size_t t = 0; t < sum.terms.size(); ++t) {
     if (!skip.empty() && skip[t]) continue;
     const Term& term = sum.terms[t];
+    if (!term.is_plain()) {
+      for_each_present_leaf(sum, t, index, visit);
+      continue;
+    }
     std::int64_t a = 0, b = 0;
     for (std::size_t k = 0; k < rank; ++k) {
       a += index[k] * term.a.out_strides[k];

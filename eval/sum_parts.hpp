@@ -150,7 +150,7 @@ SumParts<R> sum_parts(const SumNode& sum, std::int64_t flat, Reader& reader, Con
   std::vector<bool> done(sum.terms.size(), false);
   for (std::size_t t = 0; t < sum.terms.size(); ++t) {
     const Term& term = sum.terms[t];
-    if (term.reduced.size() != 1 || !term.b) continue;
+    if (term.reduced.size() != 1 || !term.b || !term.is_plain()) continue;
     const Line x = reader.line(term.a.node), y = reader.line(term.b->node);
     if (!x.values || !y.values) continue;
     std::int64_t a = 0, b = 0, rest = flat;

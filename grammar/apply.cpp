@@ -55,7 +55,7 @@ std::optional<NodeId> Lowering::exactly(const Op& op, const std::vector<Value>& 
     if (v.node) operands.push_back(*v.node);
     spans.push_back(v.at);
   }
-  const int count = static_cast<int>(values.size());
+  const int count = static_cast<int>(values.size()) - (attributes.masked ? 1 : 0);
   if (count < op.operands_min || (op.operands_max >= 0 && count > op.operands_max)) {
     const std::string name(op.name);
     std::string wanted = std::to_string(op.operands_min) + (op.operands_min == 1 ? " argument" : " arguments");

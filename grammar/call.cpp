@@ -4,6 +4,7 @@
 
 #include "grammar/lower.hpp"
 #include "grammar/scan.hpp"
+#include "grammar/words.hpp"
 
 namespace erx {
 
@@ -14,6 +15,11 @@ const std::map<std::string, Lowering::Special>& Lowering::specials() {
       {"broadcast", &Lowering::broadcast}, {"zeros", &Lowering::zeros},
       {"ones", &Lowering::ones},           {"full", &Lowering::full},
       {"len", &Lowering::length},          {"dot", &Lowering::dot},
+      {"concat", &Lowering::concat},       {"stack", &Lowering::stack},
+      {"flip", &Lowering::flip},           {"repeat", &Lowering::repeat},
+      {"iota", &Lowering::iota},           {"eye", &Lowering::eye},
+      {"diagonal", &Lowering::diagonal},   {"einsum", &Lowering::einsum},
+      {"vjp", &Lowering::vjp},
   };
   return table;
 }
@@ -25,7 +31,6 @@ bool is_callable(const Op& op) {
   return !is_head(op.name) && (op.gather == Gather::map || op.gather == Gather::reduce || op.gather == Gather::sum);
 }
 
-std::string plural(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -112,107 +117,13 @@ Value Lowering::call(const Syntax& s, const Manner& mode) {
 Value Lowering::operation(const Op& op, const Syntax& s, const Manner& mode) {
   const bool reduces = op.gather == Gather::reduce || op.sum_role == SumRole::reduction;
   if (mode.kind == Manner::Kind::within && is_sum(s)) return within_sum(s, mode);
-  if (reduces) {
-    if (s[0].size() > 0 && s[0][0].is(Form::masked)) {
-      error({span(s[0][0]), "reductions with a mask are not part of this version", ""});
-      return Value::unknown(span(s));
-    }
-    Arguments given = arguments(s, {"axis", "keepdims"}, 1, 1);
-    if (!given.ok) {
-      for (const Syntax* p : given.positional) expression(*p, mode);
-      return Value::unknown(span(s));
-    }
-    return reduction(op, s, mode, expression(*given.positional[0], mode));
-  }
+  if (reduces) return reduction(op, s, mode, false);
   const std::size_t max = op.operands_max < 0 ? 1000000 : static_cast<std::size_t>(op.operands_max);
   Arguments given = arguments(s, {}, static_cast<std::size_t>(op.operands_min), max);
   std::vector<Value> values;
   for (const Syntax* p : given.positional) values.push_back(expression(*p, mode));
   if (!given.ok) return Value::unknown(span(s));
   return apply(op, std::move(values), {}, span(s), mode);
-}
-
-bool Lowering::axes_of(const Arguments& given, const Syntax& s, std::size_t rank, Attributes& attributes) {
-  auto keep = given.named.find("keepdims");
-  if (keep != given.named.end()) {
-    const Syntax& k = *keep->second;
-    const bool yes = k.text == "true" || k.text == "yes" || k.text == "True" || k.text == "1";
-    if (!yes && k.text != "false" && k.text != "no" && k.text != "False" && k.text != "0") {
-      error({span(k), "`keepdims` is true or false", ""});
-      return false;
-    }
-    attributes.keepdims = yes;
-  }
-  auto axis = given.named.find("axis");
-  if (axis == given.named.end() || axis->second->text == "None") {
-    for (std::size_t i = 0; i < rank; ++i) attributes.axes.push_back(static_cast<std::int64_t>(i));
-    return true;
-  }
-  std::vector<const Syntax*> list = {axis->second};
-  if (axis->second->is(Form::tuple)) {
-    list.clear();
-    for (const Syntax& a : axis->second->children) list.push_back(&a);
-  }
-  if (list.empty()) {
-    error({span(*axis->second), "an axis is missing", ""});
-    return false;
-  }
-  for (const Syntax* a : list) {
-    auto value = integer(*a, "an axis");
-    if (!value) return false;
-    const auto n = static_cast<std::int64_t>(rank);
-    if (*value < -n || *value >= n) {
-      error({span(*a), "axis " + std::to_string(*value) + " is out of range for " + plural(rank, "dimension"), "in `" + s.text + "`"});
-      return false;
-    }
-    attributes.axes.push_back(*value < 0 ? *value + n : *value);
-  }
-  std::sort(attributes.axes.begin(), attributes.axes.end());
-  if (std::adjacent_find(attributes.axes.begin(), attributes.axes.end()) != attributes.axes.end()) {
-    error({span(*axis->second), "an axis is named twice", ""});
-    return false;
-  }
-  return true;
-}
-
-Value Lowering::reduction(const Op& op, const Syntax& s, const Manner& mode, Value operand) {
-  Arguments given = arguments(s, {"axis", "keepdims"}, 1, 1);
-  Attributes attributes;
-  const bool known = operand.node.has_value();
-  if (!axes_of(given, s, known ? graph[*operand.node].shape.size() : 64, attributes) || !known) {
-    is_complete = is_complete && known;
-    return Value::unknown(span(s));
-  }
-  operand.product.reset();
-  return apply(op, {std::move(operand)}, std::move(attributes), span(s), mode);
-}
-
-Value Lowering::mean(const Syntax& s, const Manner& mode) {
-  Arguments given = arguments(s, {"axis", "keepdims"}, 1, 1);
-  if (!given.ok) return Value::unknown(span(s));
-  const bool tolerance = mode.kind == Manner::Kind::within;
-  Value x = tolerance ? sum(*given.positional[0], mode) : expression(*given.positional[0], mode);
-  if (mode.kind == Manner::Kind::rounded && refuse_wide(x, mode)) return Value::unknown(span(s));
-  Attributes attributes;
-  const bool known = x.node.has_value();
-  if (!axes_of(given, s, known ? graph[*x.node].shape.size() : 64, attributes) || !known) {
-    is_complete = is_complete && known;
-    return Value::unknown(span(s));
-  }
-  Dim count(1);
-  for (auto axis : attributes.axes) count = count * graph[*x.node].shape[static_cast<std::size_t>(axis)];
-  Value total, result;
-  total.at = result.at = span(s);
-  total.node = exactly(op("sum"), {x}, attributes, span(s));
-  if (tolerance && total.node) {
-    Attributes format;
-    format.format = mode.format;
-    format.rounding.flush = mode.flush;
-    total.node = build(op("within_sum"), {*total.node}, format, {span(s)}, span(s));
-  }
-  result.node = exactly(op("div"), {total, of_dim(count, span(s))}, {}, span(s));
-  if (tolerance) result.node = widened(result.node, mode, 0, span(s));
-  return one_operation(std::move(result), mode);
 }
 
 Value Lowering::exact(const Syntax& s, const Manner&) {
@@ -235,8 +146,6 @@ Value Lowering::length(const Syntax& s, const Manner&) {
   }
   return of_dim(graph[*x.node].shape[0], span(s));
 }
-
-Value Lowering::dot(const Syntax& s, const Manner& mode) { return operation(op("matmul"), s, mode); }
 
 /// A default of a function: it sees the names of its file only.
 Value Lowering::default_of(const Items::Item& item, const Syntax& parameter) {

@@ -64,6 +64,9 @@ Value Lowering::expression(const Syntax& s, const Manner& mode) {
     case Form::array:
       error({span(s), "a list of numbers is a value in examples only", "pass it as an input"});
       return Value::unknown(span(s));
+    case Form::string:
+      error({span(s), "a text in quotes is no number", "only einsum takes one, as in einsum(\"ij,jk->ik\", A, B)"});
+      return Value::unknown(span(s));
     case Form::set: error({span(s), "a set of numbers stands between < and >, as in split({1, 2})", ""}); return Value::unknown(span(s));
     case Form::argument:
       error({span(s), "`" + s.text + "=` names an argument of a call", "not expected here"});

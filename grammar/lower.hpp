@@ -68,11 +68,8 @@ class Lowering {
   // call.cpp: functions
   Value call(const Syntax&, const Manner&);
   Value operation(const Op&, const Syntax&, const Manner&);
-  Value reduction(const Op&, const Syntax&, const Manner&, Value operand);
-  Value mean(const Syntax&, const Manner&);
   Value exact(const Syntax&, const Manner&);
   Value length(const Syntax&, const Manner&);
-  Value dot(const Syntax&, const Manner&);
   Value default_of(const Items::Item& fn, const Syntax& parameter);
   Value user_function(const Items::Item& fn, const Syntax& call, const Manner&);
   struct Arguments {
@@ -82,10 +79,49 @@ class Lowering {
   };
   /// Sorts the arguments of a call; `keywords` are those it knows, positional arguments from `max` on are too many.
   Arguments arguments(const Syntax& call, const std::vector<std::string>& keywords, std::size_t min, std::size_t max);
-  bool axes_of(const Arguments&, const Syntax& call, std::size_t rank, Attributes&);
   std::vector<std::string> function_names() const;
   using Special = Value (Lowering::*)(const Syntax&, const Manner&);
   static const std::map<std::string, Special>& specials();
+
+  // reductions.cpp
+  struct Reduced {
+    Value x;
+    std::optional<Value> mask;  // x where mask
+    Attributes attributes;
+    std::vector<Value> operands() const;
+  };
+  /// What a reduction is written over; `opens`: as a part of a sum. Empty: a mistake, or known only with the call.
+  std::optional<Reduced> reduced(const Syntax& call, const Op* row, const Manner&, bool opens);
+  Value reduction(const Op&, const Syntax&, const Manner&, bool opens);
+  Value mean(const Syntax&, const Manner&);
+  bool axes_of(const Arguments&, const Syntax& call, std::size_t rank, Attributes&);
+  std::optional<std::int64_t> axis_of(const Syntax&, const Syntax& call, std::size_t rank);
+  Value one_line(Value);  // its elements along one axis, in C order
+  void refuse_free_mask(const Op* row, const Syntax& masked, bool of_bools);
+
+  // einsum.cpp
+  Value dot(const Syntax&, const Manner&);
+  Value einsum(const Syntax&, const Manner&);
+  Value einsum_sum(const Syntax& call, const Manner&);
+  bool take_diagonals(Value&, std::vector<int>& labels);
+  Value aligned(Value, const std::vector<int>& labels, const std::vector<int>& all, const Span& at);
+  void refuse_three_factors(const Syntax& call);
+  Value contraction(const Syntax& call, const Manner&);  // exactly: a call of matmul, dot or einsum as a part of a sum
+
+  // vjp.cpp
+  Value vjp(const Syntax&, const Manner&);
+
+  // arrange.cpp
+  Value concat(const Syntax&, const Manner&);
+  Value stack(const Syntax&, const Manner&);
+  Value joined(std::vector<Value>, std::int64_t axis, const Span& at);
+  std::optional<std::vector<Value>> listed(const Arguments&, const Manner&);
+  Value flip(const Syntax&, const Manner&);
+  Value repeat(const Syntax&, const Manner&);
+  Value iota(const Syntax&, const Manner&);
+  Value counted(const Dim& length, const Span& at);
+  Value eye(const Syntax&, const Manner&);
+  Value diagonal(const Syntax&, const Manner&);
 
   // layout.cpp
   Value reshape(const Syntax&, const Manner&);
@@ -137,6 +173,7 @@ class Lowering {
   Value within_sum(const Syntax&, const Manner&);
   bool check_leaves(NodeId sum, const Format&, const Syntax& whole);
   std::optional<NodeId> literal_leaf(NodeId) const;
+  bool is_written_in(NodeId, const Format&) const;
 
   // template.cpp: what stands between < and >
   std::optional<Format> format(const Syntax&);
@@ -200,6 +237,7 @@ class Lowering {
   std::map<NodeId, Span> used_;                           // the last place that names a node
   std::set<std::string> taken_;                           // names of nodes
   std::vector<std::string> calls_;                        // functions being inlined
+  const Syntax* acc_ = nullptr;                           // the `acc` whose sum is read
   int written_out_ = 0;                                   // calls of functions
   bool concrete_ = false;
   bool bare_ = false;

@@ -97,7 +97,7 @@ const Rule<struct BlockId> block = "`{`";
 
 // Arguments of a call, and those of a head between < and >.
 const auto set_literal = node(Form::set, none, x3::lit('{') >> *(additive > comma_brace) > close_set);
-const auto value_def = set_literal | chain(Form::masked, expression, keyword("where") > expression);
+const auto value_def = node(Form::string, string_text, x3::eps) | set_literal | chain(Form::masked, expression, keyword("where") > expression);
 const auto key = name_text >> '=' >> !x3::lit('=');
 const auto argument_def = node(Form::argument, key, x3::eps > value) | value;
 const auto arguments_def = node(Form::arguments, none, x3::lit('(') >> *(argument > comma_paren) > close_arguments);

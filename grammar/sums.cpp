@@ -1,6 +1,9 @@
 // `acc` and `within` over sums: the chain of + and -, sums and products is lowered exactly, and named as one sum.
+#include <utility>
+
 #include "grammar/lower.hpp"
 #include "grammar/words.hpp"
+#include "ops/rules.hpp"
 #include "ops/terms.hpp"
 
 namespace erx {
@@ -12,7 +15,7 @@ SumRole role_of_step(const Syntax& chain) {
 }
 
 SumRole role_of_call(const Syntax& s) {
-  const Op* found = s.is(Form::call) ? find_op(s.text == "dot" ? "matmul" : s.text) : nullptr;
+  const Op* found = s.is(Form::call) ? find_op(s.text) : nullptr;
   return found ? found->sum_role : SumRole::none;
 }
 
@@ -60,18 +63,8 @@ Value Lowering::sum(const Syntax& s, const Manner& mode) {
     }
   }
   const SumRole role = items_->functions.count(s.text) ? SumRole::none : role_of_call(s);
-  if (role == SumRole::contraction) {
-    Arguments given = arguments(s, {}, 2, 2);
-    if (!given.ok) return v;
-    const Value a = expression(*given.positional[0], mode), b = expression(*given.positional[1], mode);
-    v.node = exactly(op("matmul"), {a, b}, {}, span(s));
-    return v;
-  }
-  if (role == SumRole::reduction && !(s[0].size() > 0 && s[0][0].is(Form::masked))) {
-    Arguments given = arguments(s, {"axis", "keepdims"}, 1, 1);
-    if (!given.ok) return v;
-    return reduction(*find_op(s.text), s, Manner{}, sum(*given.positional[0], mode));
-  }
+  if (role == SumRole::contraction) return contraction(s, mode);
+  if (role == SumRole::reduction) return reduction(*find_op(s.text), s, mode, true);
   return expression(s, mode);
 }
 
@@ -86,11 +79,27 @@ Value Lowering::within_sum(const Syntax& s, const Manner& mode) {
   return v;
 }
 
-/// A literal, or the negation of one.
+/// A literal, or the negation of one, everywhere in a tensor too.
 std::optional<NodeId> Lowering::literal_leaf(NodeId id) const {
   const Node* node = &graph[id];
+  if (node->op == &op("broadcast")) id = node->operands[0], node = &graph[id];
   if (node->op == &op("neg")) id = node->operands[0], node = &graph[id];
   return node->op == &op("literal") ? std::optional(id) : std::nullopt;
+}
+
+/// Every value of the node is a number as written, and one of the format: a literal, views of it, choices among several (eye).
+bool Lowering::is_written_in(NodeId id, const Format& format) const {
+  const Node& node = graph[id];
+  if (const auto number = literal_leaf(id)) return holds_literal(format, graph[*number].attributes.text);
+  if (!node.name.empty()) return false;
+  const auto type = row(node).type;
+  const std::size_t from = type == rules::choice_type ? 1 : 0;
+  if (row(node).gather == Gather::reduce) return false;  // of nothing it may be an infinity
+  if (type != rules::choice_type && type != rules::join_type && type != rules::same_type) return false;
+  const std::size_t to = node.operands.size() - (node.attributes.masked ? 1 : 0);
+  for (std::size_t k = from; k < to; ++k)
+    if (!contains(Type::of(format), graph[node.operands[k]].type) && !is_written_in(node.operands[k], format)) return false;
+  return true;
 }
 
 bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& head) {
@@ -135,9 +144,8 @@ bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& hea
   bool ok = true;
   for (const LeafNode& leaf : leaf_nodes(graph, root)) {
     const Node& node = graph[leaf.node];
-    if (contains(Type::of(format), node.type)) continue;
-    const auto number = literal_leaf(leaf.node);
-    if (number && holds_literal(format, graph[*number].attributes.text)) continue;
+    if (leaf.is_mask || contains(Type::of(format), node.type)) continue;
+    if (is_written_in(leaf.node, format)) continue;
     const Span at = place(leaf.node);
     const std::string what = leaf.in_product ? "factor" : "leaf";
     const std::string type = node.type.is_real() ? "not rounded" : to_string(node.type);
@@ -157,7 +165,9 @@ Value Lowering::acc(const Syntax& s, const Manner& mode) {
   Arguments given = arguments(s, {}, 1, 1);
   Value v = Value::unknown(span(s));
   if (!given.ok) return v;
+  const Syntax* const outer = std::exchange(acc_, &s);
   Value x = sum(*given.positional[0], mode);
+  acc_ = outer;
   if (x.is_tuple) {
     error({x.at, "a tuple is not a sum", "expected one value"});
     return v;

@@ -17,6 +17,8 @@ const Op* operator_of(std::string_view symbol, int operands) {
 
 bool is_comparison(std::string_view s) { return s == "<" || s == "<=" || s == ">" || s == ">=" || s == "==" || s == "!="; }
 
+std::string plural(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
 std::optional<Dim> quotient(const Dim& a, const Dim& b, bool floors) {
   if (!b.is_number() || b.value() == 0) return {};
   if (!a.is_number()) return divide(a, b.value());

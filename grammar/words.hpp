@@ -13,6 +13,9 @@ namespace erx {
 const Op* operator_of(std::string_view symbol, int operands);
 bool is_comparison(std::string_view symbol);
 
+/// "1 argument", "2 arguments"
+std::string plural(std::size_t n, const char* what);
+
 /// a / b where the result is a formula of dimensions: b has to be a number. `floors`: 7 // 2 is 3.
 std::optional<Dim> quotient(const Dim& a, const Dim& b, bool floors);
 

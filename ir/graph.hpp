@@ -57,7 +57,8 @@ struct Attributes {
   std::optional<Type> whole = {};         // cast, wrap, saturate: the type of integers
   std::vector<std::int64_t> axes;         // reductions, transpose (a permutation)
   bool keepdims = false;                  // reductions
-  Shape shape;                            // reshape, broadcast
+  bool masked = false;                    // reductions: the last operand is a mask, elements where it is false are absent
+  Shape shape;                            // reshape, broadcast, iota
   std::vector<Slice> slices;              // index
   std::uint8_t scales = 0;                // mul: bit k is set if operand k is an exact scalar parameter (set by build)
   std::string text;                       // literal: its exact decimal text; any_of: label; input: name; approx: src

@@ -23,7 +23,8 @@ Level level_of(std::string_view symbol, std::size_t operands) {
 
 bool is_operator(const Node& n) { return !n.op->symbol.empty() && n.op->symbol != "within" && n.operands.size() <= 2; }
 bool is(const Node& n, std::string_view name) { return n.op->name == name; }
-bool is_sum_part(const Node& n) { return is(n, "add") || is(n, "sub") || is(n, "mul") || is(n, "matmul") || is(n, "sum"); }
+bool is_reduced_sum(const Node& n) { return is(n, "sum") || is(n, "cumsum"); }
+bool is_sum_part(const Node& n) { return is(n, "add") || is(n, "sub") || is(n, "mul") || is(n, "matmul") || is_reduced_sum(n); }
 
 bool is_name(const std::string& s) {
   return std::all_of(s.begin(), s.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
@@ -260,12 +261,18 @@ class Printer {
     }
     out += n.op->name;
     out += "(";
+    const Attributes& a = n.attributes;
     for (std::size_t i = 0; i < n.operands.size(); ++i) {
-      if (i) out += ", ";
+      if (i) out += a.masked && i + 1 == n.operands.size() ? " where " : ", ";
       write(n.operands[i], inside, out);
     }
-    const Attributes& a = n.attributes;
-    if (is(n, "transpose")) {
+    if (is(n, "iota")) {
+      out += a.shape[0].to_string();
+    } else if (is(n, "concat")) {
+      out += ", axis=" + std::to_string(a.axes[0]);
+    } else if (is(n, "diagonal")) {
+      out += ", " + std::to_string(a.axes[0]) + ", " + std::to_string(a.axes[1]);
+    } else if (is(n, "transpose")) {
       out += ", (";
       for (std::size_t i = 0; i < a.axes.size(); ++i) out += (i ? ", " : "") + std::to_string(a.axes[i]);
       out += ")";
@@ -280,9 +287,10 @@ class Printer {
   /// The axes of a reduction, unless they are all.
   void axes(const Node& n, std::string& out) const {
     const Attributes& a = n.attributes;
-    const std::size_t rank = n.operands.size() == 1 ? graph_[n.operands[0]].shape.size() : 0;
+    const bool is_one = n.operands.size() == (a.masked ? 2 : 1);
+    const std::size_t rank = is_one ? graph_[n.operands[0]].shape.size() : 0;
     const bool reduces = n.shape.size() != rank || a.keepdims || !a.axes.empty();
-    if (n.operands.size() == 1 && a.axes.size() != rank && reduces) {
+    if (is_one && a.axes.size() != rank && reduces) {
       out += a.axes.size() == 1 ? ", axis=" : ", axis=(";
       for (std::size_t i = 0; i < a.axes.size(); ++i) out += (i ? ", " : "") + std::to_string(a.axes[i]);
       if (a.axes.size() != 1) out += ")";
@@ -296,9 +304,14 @@ class Printer {
     const Node& n = graph_[id];
     const Around leaf{around.level, around.within, false};
     if (!names_[id].empty() || !is_sum_part(n)) return write(id, leaf, out);
-    if (is(n, "sum")) {
-      out += "sum(";
+    if (is_reduced_sum(n)) {
+      out += n.op->name;
+      out += "(";
       write_sum(n.operands[0], {0, around.within, true}, out);
+      if (n.attributes.masked) {
+        out += " where ";
+        write(n.operands[1], {0, around.within, true}, out);
+      }
       axes(n, out);
       out += ")";
       return;

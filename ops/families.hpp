@@ -6,7 +6,7 @@
 
 namespace erx::families {
 
-std::span<const Op* const> source();       // input, literal
+std::span<const Op* const> source();       // input, literal, iota
 std::span<const Op* const> elementwise();  // + - * /, abs, sign, min and max of two
 std::span<const Op* const> comparison();   // < <= == and or not, where
 std::span<const Op* const> integers();     // floor, rint, // and %
@@ -14,9 +14,10 @@ std::span<const Op* const> functions();    // sqrt, exp ...
 std::span<const Op* const> rounding();     // round, any_of, within, acc
 std::span<const Op* const> approximate();  // approx
 std::span<const Op* const> casts();        // cast, wrap, saturate
-std::span<const Op* const> reduce();       // max, min, any, all, prod
-std::span<const Op* const> sum();          // sum
+std::span<const Op* const> reduce();       // max, min, any, all, prod, cumprod, argmax
+std::span<const Op* const> sum();          // sum, cumsum
 std::span<const Op* const> linalg();       // matmul
-std::span<const Op* const> layout();       // reshape, transpose, broadcast, index
+std::span<const Op* const> layout();       // reshape, transpose, broadcast, diagonal, index, concat
+std::span<const Op* const> composed();     // mean, dot, einsum, stack ...: written out in other rows
 
 }  // namespace erx::families

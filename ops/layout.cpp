@@ -43,10 +43,11 @@ std::optional<View> reshape_view(const View& v, const Node& node) {
     } while (from_count != to_count);
     // strides of the run [i, i2): even if each axis steps over the next
     std::int64_t unit = 0, span = 0;
+    bool started = false;  // a span of 0 is that of a broadcast axis
     for (std::size_t k = i2; k-- > i;) {
       if (v.extents[k] == 1) continue;
-      if (span == 0)
-        unit = v.strides[k], span = unit * v.extents[k];
+      if (!started)
+        unit = v.strides[k], span = unit * v.extents[k], started = true;
       else if (v.strides[k] != span)
         return {};
       else
@@ -159,6 +160,56 @@ std::optional<View> index_view(const View& v, const Node& node) {
   return out;
 }
 
+/// Axes a and b walked together, as the last axis of the result.
+Shape diagonal_shape(Shapes shapes, const Attributes& a) {
+  const Shape& x = shapes[0];
+  const auto rank = static_cast<std::int64_t>(x.size());
+  const bool fits = a.axes.size() == 2 && a.axes[0] != a.axes[1] && std::min(a.axes[0], a.axes[1]) >= 0 && std::max(a.axes[0], a.axes[1]) < rank;
+  if (!fits) throw RuleBroken{"diagonal needs two different axes of " + to_string(x), 0, to_string(x)};
+  const Dim &m = x[static_cast<std::size_t>(a.axes[0])], &n = x[static_cast<std::size_t>(a.axes[1])];
+  const bool shorter = m.is_number() && n.is_number();
+  if (!shorter && !(m == n))
+    throw RuleBroken{"the axes of a diagonal have the lengths " + m.to_string() + " and " + n.to_string(), 0, to_string(x)};
+  Shape out;
+  for (std::int64_t k = 0; k < rank; ++k)
+    if (k != a.axes[0] && k != a.axes[1]) out.push_back(x[static_cast<std::size_t>(k)]);
+  out.push_back(shorter ? Dim(std::min(m.value(), n.value())) : m);
+  return out;
+}
+
+std::optional<View> diagonal_view(const View& v, const Node& node) {
+  const auto& axes = node.attributes.axes;
+  View out{{}, {}, v.offset};
+  for (std::int64_t k = 0; k < static_cast<std::int64_t>(v.extents.size()); ++k) {
+    if (k == axes[0] || k == axes[1]) continue;
+    out.extents.push_back(v.extents[k]);
+    out.strides.push_back(v.strides[k]);
+  }
+  out.extents.push_back(std::min(v.extents[axes[0]], v.extents[axes[1]]));
+  out.strides.push_back(v.strides[axes[0]] + v.strides[axes[1]]);
+  return out;
+}
+
+Shape concat_shape(Shapes shapes, const Attributes& a) {
+  Shape out = shapes[0];
+  const auto axis = static_cast<std::size_t>(a.axes.at(0));
+  if (axis >= out.size())
+    throw RuleBroken{out.empty() ? "single numbers are put together with stack" : "axis " + std::to_string(axis) + " is out of range for shape " + to_string(out), 0,
+                     to_string(out)};
+  for (std::size_t i = 1; i < shapes.size(); ++i) {
+    const Shape& x = shapes[i];
+    if (x.size() != out.size())
+      throw RuleBroken{"concat needs as many dimensions in each: " + to_string(shapes[0]) + " and " + to_string(x), static_cast<int>(i), to_string(x)};
+    for (std::size_t k = 0; k < x.size(); ++k)
+      if (k != axis && !(x[k] == out[k]))
+        throw RuleBroken{"shapes " + to_string(shapes[0]) + " and " + to_string(x) + " do not join along axis " + std::to_string(axis) + ": " +
+                             out[k].to_string() + " and " + x[k].to_string() + " differ",
+                         static_cast<int>(i), to_string(x)};
+    out[axis] = out[axis] + x[axis];
+  }
+  return out;
+}
+
 }  // namespace
 
 std::span<const Op* const> layout() {
@@ -190,7 +241,22 @@ std::span<const Op* const> layout() {
                                     .shape = index_shape,
                                     .view = index_view},
                                    Gather::view);
-  static const Op* const rows[] = {&reshape, &transpose, &broadcast, &index};
+  static const Op diagonal = make_row({.name = "diagonal",
+                                       .doc = "diagonal(x, a=0, b=1): x[.., i, .., i, ..] of the axes a and b, as the last axis",
+                                       .source = "NumPy diagonal",
+                                       .type = rules::same_type,
+                                       .shape = diagonal_shape,
+                                       .view = diagonal_view},
+                                      Gather::view);
+  static const Op concat = make_row({.name = "concat",
+                                     .doc = "concat(x, y, .., axis=0): one after the other along the axis",
+                                     .source = "NumPy concatenate",
+                                     .operands = 1,
+                                     .operands_max = -1,
+                                     .type = rules::join_type,
+                                     .shape = concat_shape},
+                                    Gather::join);
+  static const Op* const rows[] = {&reshape, &transpose, &broadcast, &index, &diagonal, &concat};
   return rows;
 }
 

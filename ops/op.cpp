@@ -24,6 +24,7 @@ Op make_row(const Row& r, Gather gather) {
   op.type = r.type;
   op.shape = r.shape;
   op.view = r.view;
+  op.element = r.element;
   op.freedom = r.freedom;
   op.alternatives = r.alternatives;
   op.is_rational = r.rational;
@@ -34,6 +35,8 @@ Op make_row(const Row& r, Gather gather) {
   op.rounds_operand = r.rounds;
   op.sum_role = r.sum_role;
   op.empty = r.empty;
+  op.is_prefix = r.prefix;
+  op.is_whole = r.whole;
   return op;
 }
 
@@ -41,7 +44,8 @@ std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> rows = [] {
     std::vector<const Op*> all;
     for (auto family : {families::source(), families::elementwise(), families::comparison(), families::integers(), families::functions(),
-                        families::rounding(), families::approximate(), families::casts(), families::reduce(), families::sum(), families::linalg(), families::layout()})
+                        families::rounding(), families::approximate(), families::casts(), families::reduce(), families::sum(), families::linalg(), families::layout(),
+                        families::composed()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
@@ -86,6 +90,8 @@ void check_count(const Op& op, std::size_t n) {
 std::optional<double> written_value(const Graph& g, const Node& node) {
   static const Op* const literal = find_op("literal");
   static const Op* const neg = find_op("neg");
+  static const Op* const broadcast = find_op("broadcast");
+  if (node.op == broadcast) return written_value(g, g[node.operands[0]]);  // zeros, ones, full
   if (node.op == neg) {  // "-1" is written so
     const auto inner = written_value(g, g[node.operands[0]]);
     return inner ? std::optional(-*inner) : std::nullopt;
@@ -117,10 +123,20 @@ Type beside(const Graph& g, const Node& node, const std::vector<Type>& others) {
   return node.type;
 }
 
+/// The mask of a reduction says of each element whether it is there.
+void check_mask(const Type& type, const Shape& mask, const Shape& masked) {
+  if (!type.is_boolean()) throw RuleBroken{"a mask has to be bool, found " + to_string(type), 1, "compare it, as in x where x > 0"};
+  const auto both = broadcast(masked, mask);
+  if (!both || *both != masked)
+    throw RuleBroken{"the mask of shape " + to_string(mask) + " does not broadcast to " + to_string(masked), 1, to_string(mask)};
+}
+
 }  // namespace
 
 NodeId build(Graph& g, const Op& op, std::vector<NodeId> operands, Attributes attributes, Span span) {
-  check_count(op, operands.size());
+  if (op.gather == Gather::composed) throw Bug(std::string(op.name) + " is written out in other rows");
+  const std::size_t masks = attributes.masked ? 1 : 0;
+  check_count(op, operands.size() - masks);
   std::vector<Type> types;
   std::vector<Shape> shapes;
   for (NodeId id : operands) {
@@ -131,10 +147,15 @@ NodeId build(Graph& g, const Op& op, std::vector<NodeId> operands, Attributes at
   const std::vector<Type> written = types;
   for (std::size_t i = 0; i < operands.size(); ++i) types[i] = beside(g, g[operands[i]], written);
 
+  if (masks) {
+    check_mask(types.back(), shapes.back(), shapes.front());
+    types.pop_back();
+    shapes.pop_back();
+  }
   Node node;
   node.op = &op;
   node.type = op.type ? op.type(types, attributes) : Type::real();
-  node.shape = op.shape && !shapes.empty() ? op.shape(shapes, attributes) : Shape{};
+  node.shape = shapes.empty() ? attributes.shape : op.shape ? op.shape(shapes, attributes) : Shape{};
   attributes.scales = 0;
   if (op.is_product)
     for (std::size_t i = 0; i < operands.size() && i < 8; ++i)

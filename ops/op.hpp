@@ -21,9 +21,11 @@ enum class Gather {
   source,      // input, literal: no operand
   map,         // on the element of each operand at the same (broadcast) index
   view,        // is one element of the operand, at another index
-  reduce,      // on all elements along `axes`, combined two at a time in exact arithmetic (max, min, any, all)
+  reduce,      // on all elements along `axes`, combined two at a time in exact arithmetic (max, min, any, all), or at once (argmax)
   sum,         // is an exact sum of elements or of products of two (sum, matmul): ops/terms.hpp lists its terms
   accumulate,  // is the sum written in its operand, rounded in some order (acc, within)
+  join,        // is one element of one operand: they lie one after the other along `axes` (concat)
+  composed,    // never a node: its call is written out in other rows (mean, stack)
 };
 
 /// One formula, instantiated for every number type.
@@ -67,9 +69,10 @@ struct Op : OpName {
   int operands_max = 1;     // -1: any number
   Type (*type)(std::span<const Type>, const Attributes&) = nullptr;     // throws RuleBroken
   Shape (*shape)(std::span<const Shape>, const Attributes&) = nullptr;  // throws RuleBroken
-  Formulas map = {};        // of one element (Gather::map), or of two partial results (Gather::reduce)
+  Formulas map = {};        // of one element (Gather::map), or of two partial results or all elements (Gather::reduce)
   BulkFormula bulk = nullptr;  // Gather::map and Gather::reduce: the same formula, over tiles; never null there
   std::optional<View> (*view)(const View&, const Node&) = nullptr;  // Gather::view; empty: the operand has to be copied first
+  double (*element)(std::int64_t at) = nullptr;  // Gather::source: the element at this place, where it follows from the place
   bool (*freedom)(const Attributes&) = nullptr;  // nullptr: none
   /// A few nodes without freedom that together allow what this one does (sr: down or up); empty: not so. Null: never.
   std::vector<Attributes> (*alternatives)(const Attributes&) = nullptr;
@@ -81,6 +84,8 @@ struct Op : OpName {
   bool rounds_operand = false;  // rounds its operand into attributes.format, and does nothing else (round)
   SumRole sum_role = SumRole::none;  // add, sub, mul, sum, matmul
   double empty = 0;         // Gather::reduce: the value of an empty reduction
+  bool is_prefix = false;   // Gather::reduce, Gather::sum: an element is made of those up to its own along the axis (cumsum)
+  bool is_whole = false;    // Gather::reduce: the formula takes all elements at once; one that a mask leaves out is the empty set
 };
 
 std::span<const Op* const> all_ops();

@@ -19,6 +19,7 @@ struct Row {
   Type (*type)(std::span<const Type>, const Attributes&) = rules::real_type;
   Shape (*shape)(std::span<const Shape>, const Attributes&) = rules::broadcast_shape;
   std::optional<View> (*view)(const View&, const Node&) = nullptr;
+  double (*element)(std::int64_t at) = nullptr;
   bool (*freedom)(const Attributes&) = nullptr;
   std::vector<Attributes> (*alternatives)(const Attributes&) = nullptr;
   bool rational = true;
@@ -29,6 +30,8 @@ struct Row {
   bool rounds = false;
   SumRole sum_role = SumRole::none;
   double empty = 0;
+  bool prefix = false;
+  bool whole = false;
 };
 
 Op make_row(const Row&, Gather);

@@ -95,4 +95,11 @@ Shape reduced_shape(Shapes shapes, const Attributes& attributes) {
   return reduced;
 }
 
+Shape prefix_shape(Shapes shapes, const Attributes& attributes) {
+  if (attributes.axes.size() != 1)
+    throw RuleBroken{"a running sum or product goes along one axis, found " + std::to_string(attributes.axes.size()), 0, to_string(shapes[0])};
+  reduced_shape(shapes, attributes);
+  return shapes[0];
+}
+
 }  // namespace erx::rules

@@ -24,5 +24,6 @@ Type format_type(Types, const Attributes&);      // attributes.format
 Shape broadcast_shape(Shapes, const Attributes&);
 Shape same_shape(Shapes, const Attributes&);
 Shape reduced_shape(Shapes, const Attributes&);
+Shape prefix_shape(Shapes, const Attributes&);   // that of the operand, which has the one axis
 
 }  // namespace erx::rules

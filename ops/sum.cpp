@@ -1,4 +1,4 @@
-// Exact sums along axes.
+// Exact sums along axes, whole and running.
 #include "ops/families.hpp"
 #include "ops/row.hpp"
 
@@ -13,7 +13,16 @@ std::span<const Op* const> sum() {
                                   .arithmetic = true,
                                   .sum_role = SumRole::reduction},
                                  Gather::sum);
-  static const Op* const rows[] = {&sum};
+  static const Op cumsum = make_row({.name = "cumsum",
+                                     .doc = "cumsum(x, axis=): element i is the exact sum of those up to i along the axis",
+                                     .source = "NumPy cumsum; IEEE 754-2019, 9.4 (special values)",
+                                     .type = rules::arithmetic_type,
+                                     .shape = rules::prefix_shape,
+                                     .arithmetic = true,
+                                     .sum_role = SumRole::reduction,
+                                     .prefix = true},
+                                    Gather::sum);
+  static const Op* const rows[] = {&sum, &cumsum};
   return rows;
 }
 

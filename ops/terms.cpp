@@ -59,23 +59,33 @@ class Opener {
  private:
   const Graph& graph_;
   std::size_t out_rank_;
-  Extents reduced_;  // loops opened on the way down
+  Extents reduced_;           // loops opened on the way down
+  std::vector<int> bounds_;   // of each of them
+  struct Mask {
+    NodeId node;
+    Axes axes;
+  };
+  std::vector<Mask> masks_;   // of the reductions on the way down
   std::vector<Term> terms_;
 
   Extents extents(NodeId id) const { return extents_of(graph_[id].shape); }
 
-  Axes broadcast_axes(NodeId parent, NodeId child, const Axes& axes) const {
-    const Extents from = extents(parent), to = extents(child);
+  Axes broadcast_axes(NodeId parent, NodeId child, const Axes& axes) const { return aligned_axes(graph_[parent].shape.size(), child, axes); }
+
+  /// The axes of `child` broadcast to `rank` dimensions driven by `axes`.
+  Axes aligned_axes(std::size_t rank, NodeId child, const Axes& axes) const {
+    const Extents to = extents(child);
     Axes result(to.size());
     for (std::size_t k = 0; k < to.size(); ++k) {
-      const std::size_t at = k + from.size() - to.size();
+      const std::size_t at = k + rank - to.size();
       result[k] = to[k] == 1 ? fixed : axes[at];
     }
     return result;
   }
 
-  int push(std::int64_t extent) {
+  int push(std::int64_t extent, int bound = Term::whole) {
     reduced_.push_back(extent);
+    bounds_.push_back(bound);
     return static_cast<int>(out_rank_ + reduced_.size() - 1);
   }
 
@@ -84,18 +94,27 @@ class Opener {
     const Extents inner = extents(child);
     const auto& over = node.attributes.axes;
     const std::size_t depth = reduced_.size();
+    const bool prefix = row(node).is_prefix;
     Axes result(inner.size());
     std::size_t at = 0;
     for (std::size_t k = 0; k < inner.size(); ++k) {
       if (std::find(over.begin(), over.end(), static_cast<std::int64_t>(k)) != over.end()) {
-        result[k] = push(inner[k]);
-        at += node.attributes.keepdims ? 1 : 0;
+        // Along a broadcast axis, of one element, the index is 0.
+        result[k] = prefix && axes[at] != fixed ? push(inner[k], axes[at]) : push(inner[k]);
+        at += node.attributes.keepdims || prefix ? 1 : 0;
       } else {
         result[k] = axes[at++];
       }
     }
+    if (node.attributes.masked) masks_.push_back({node.operands[1], aligned_axes(inner.size(), node.operands[1], result)});
     open(child, result, negative, false);
+    if (node.attributes.masked) masks_.pop_back();
+    close(depth);
+  }
+
+  void close(std::size_t depth) {
     reduced_.resize(depth);
+    bounds_.resize(depth);
   }
 
   void open_contraction(const Node& node, const Axes& axes, bool negative) {
@@ -122,7 +141,7 @@ class Opener {
       bb.back() = k;
     }
     emit(negative, 0, a, aa, b, bb);
-    reduced_.resize(depth);
+    close(depth);
   }
 
   Factor factor(NodeId id, const Axes& axes) const {
@@ -137,7 +156,8 @@ class Opener {
   }
 
   void emit(bool negative, std::uint8_t scales, NodeId a, const Axes& axes_a, std::optional<NodeId> b = {}, const Axes& axes_b = {}) {
-    Term term{negative, scales, factor(a, axes_a), std::nullopt, reduced_};
+    Term term{negative, scales, factor(a, axes_a), std::nullopt, reduced_, bounds_};
+    for (const Mask& m : masks_) term.masks.push_back(factor(m.node, m.axes));
     if (b) term.b = factor(*b, axes_b);
     terms_.push_back(std::move(term));
   }
@@ -157,6 +177,10 @@ void collect_leaves(const Graph& graph, NodeId root, std::vector<LeafNode>& leav
       case SumRole::contraction:
         leaves.push_back({node.operands[0], true});
         leaves.push_back({node.operands[1], true});
+        break;
+      case SumRole::reduction:
+        if (node.attributes.masked) leaves.push_back({node.operands[1], false, true});
+        open.push_back(node.operands[0]);
         break;
       default: open.insert(open.end(), node.operands.rbegin(), node.operands.rend());
     }

@@ -2,6 +2,7 @@
 // Each term is +-a or +-a*b, summed over its reduced dimensions; factors are read through strides on the (contiguous) node.
 //   A @ B + C   ->   {+A*B over K}, {+C}
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -21,7 +22,12 @@ struct Term {
   Factor a;
   std::optional<Factor> b;  // a product leaf
   Extents reduced;          // extents of the reduced dimensions; empty: one leaf
-  std::int64_t leaves() const { return size_of(reduced); }
+  std::vector<int> bounds = {};     // of each reduced dimension: `whole`, or the loop whose index is its last one (cumsum); loops
+                                    // are the dimensions of the result, then the reduced ones before
+  std::vector<Factor> masks = {};   // a leaf is absent where one of them is false
+  static constexpr int whole = -1;
+  std::int64_t leaves() const { return size_of(reduced); }  // at most
+  bool is_plain() const { return masks.empty() && std::all_of(bounds.begin(), bounds.end(), [](int b) { return b == whole; }); }
 };
 
 /// What makes a sum's operand not a sum of elements and two-factor products: `node` is to be pointed at.
@@ -33,10 +39,11 @@ struct NotASum {
 /// Structure only (works on symbolic shapes): empty if `root` is a sum, a product or a chain of + and - of these and of plain terms.
 std::optional<NotASum> not_a_sum(const Graph&, NodeId root);
 
-/// Nodes that are leaves or factors of the sum at `root`, in C order of the text.
+/// Nodes that are leaves or factors of the sum at `root`, in C order of the text, and the masks that say which leaves are there.
 struct LeafNode {
   NodeId node;
   bool in_product;
+  bool is_mask = false;
 };
 std::vector<LeafNode> leaf_nodes(const Graph&, NodeId root);
 

@@ -57,7 +57,7 @@ const std::map<std::string_view, Oracle>& oracles() {
     t["add"] = {2, [](const double* x) { return x[0] + x[1]; }, {}, [](const Q* x) -> Value { return Q(x[0] + x[1]); }};
     t["sub"] = {2, [](const double* x) { return x[0] - x[1]; }, {}, [](const Q* x) -> Value { return Q(x[0] - x[1]); }};
     t["mul"] = {2, [](const double* x) { return x[0] * x[1]; }, {}, [](const Q* x) -> Value { return Q(x[0] * x[1]); }};
-    t["prod"] = t["mul"];
+    t["prod"] = t["cumprod"] = t["mul"];
     t["div"] = {
         2, [](const double* x) { return x[0] / x[1]; }, {}, [](const Q* x) -> Value { return x[1] == 0 ? Value() : Q(x[0] / x[1]); }};
     t["fma"] = {
@@ -93,6 +93,8 @@ const std::map<std::string_view, Oracle>& oracles() {
     t["or"] = {2,       [](const double* x) { return double(x[0] != 0 || x[1] != 0); },
                truth,   [](const Q* x) -> Value { return Q(x[0] + x[1] > 0); },
                nullptr, 3};
+    t["argmax"] = {2, [](const double* x) { return double(x[1] > x[0] || (std::isnan(x[1]) && !std::isnan(x[0]))); }, truth,
+                   [](const Q* x) -> Value { return Q(x[1] > x[0]); }};
     t["all"] = t["and"];
     t["any"] = t["or"];
     t["not"] = {1, [](const double* x) { return double(x[0] == 0); }, truth, [](const Q* x) -> Value { return Q(1 - x[0]); }, nullptr, 1};

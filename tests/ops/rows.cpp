@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "ops/gradient.hpp"
 #include "tests/ops/support.hpp"
 
 using namespace erx;
@@ -75,6 +76,18 @@ TEST_CASE("op rows: complete and without double names") {
   CHECK(find_op("no such op") == nullptr);
   CHECK_THROWS_AS(op("no such op"), Bug);
   CHECK(all_ops().size() >= 50);
+}
+
+TEST_CASE("op rows: each has a gradient or a reason why none") {
+  for (const Op* row : all_ops()) {
+    if (row->gather == Gather::composed) continue;
+    CAPTURE(row->name);
+    const GradientRule& rule = gradient_of(*row);
+    const bool has_formula = rule.formula != nullptr;
+    CHECK(has_formula == rule.why_none.empty());
+    CHECK(rule.why_none.find("is known") == std::string_view::npos);
+    if (row->freedom) CHECK_FALSE(has_formula);
+  }
 }
 
 TEST_CASE("types: exact results are real, choices keep a format, literals join") {
@@ -198,6 +211,7 @@ TEST_CASE("views: reshape of any strides keeps C order or asks for a copy") {
     for (std::size_t k = 0; k + 1 < rank; ++k)
       if (random.bits() % 3 == 0) std::swap(v.extents[k], v.extents[k + 1]), std::swap(v.strides[k], v.strides[k + 1]);
     if (rank && random.bits() % 3 == 0) v.strides[random.bits() % rank] *= -1;
+    if (rank && random.bits() % 4 == 0) v.strides[random.bits() % rank] = 0;  // broadcast
     // random factors of n, with ones strewn in
     Shape to;
     for (std::int64_t rest = n; rest > 1;) {

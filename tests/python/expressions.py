@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 
 import oracle
+import oracle_operators as more
 import oracle_numbers as num
 from oracle_numbers import BF16, E4M3FN, E5M2, F16, F32, SMALL, TF32, TINY
 
@@ -161,9 +162,10 @@ class Generator:
             if shape == () and kind < 0.4:
                 return self.scalar_parameter()
             return self.input(shape)
-        kinds = [self.arithmetic] * 4 + [self.unary, self.where, self.sum, self.extremum, self.matmul, self.view, self.rounding,
-                                         self.rounding, self.block, self.block, self.any_of, self.acc, self.acc, self.within, self.let,
-                                         self.approx, self.cast]
+        kinds = [self.arithmetic] * 4 + [self.running, self.product_of, self.place, self.einsum, self.joined, self.average, self.unary,
+                                         self.where, self.sum, self.extremum, self.matmul, self.view, self.rounding, self.rounding,
+                                         self.block, self.block, self.any_of, self.acc, self.acc, self.within, self.let, self.approx,
+                                         self.cast]
         return rng.choice(kinds)(shape, depth)
 
     def arithmetic(self, shape, depth):
@@ -211,8 +213,77 @@ class Generator:
             return self.made(f"{op}({e.text}{text})", oracle.Reduce(op, e.node, axes), [e])
         inner, axis, text = self.reduced(shape)
         e = make(inner)
-        arguments = ", ".join(filter(None, [e.text, text]))
-        return self.made(f"{op}({arguments})", oracle.Reduce(op, e.node, (axis,)), [e])
+        node = oracle.Reduce(op, e.node, (axis,))
+        return self.masked(op, e, node, text)
+
+    def masked(self, op, e, node, text):
+        """The reduction as written, sometimes with a mask."""
+        written = e.text
+        if self.rng.random() < 0.3:
+            mask, test = self.mask(e.shape)
+            written, node = f"{e.text} where {test}", more.Masked(node, mask)
+        return self.made(f"{op}({', '.join(filter(None, [written, text]))})", node, [e])
+
+    def mask(self, shape):
+        """A test of an input, which has single values."""
+        fits = [e for e in self.names if isinstance(e.node, oracle.Input) and e.shape == shape]
+        named = self.rng.choice(fits) if fits else None
+        while named is None or not isinstance(named.node, oracle.Input):
+            named = self.input(self.rng.choice([shape, shape[-1:]]))
+        return oracle.Map("gt", named.node, oracle.Literal(num.ZERO)), f"{named.text} > 0"
+
+    def running(self, shape, depth):
+        """cumsum, cumprod"""
+        if not shape:
+            return self.sum(shape, depth)
+        op, axis = self.rng.choice(["cumsum", "cumsum", "cumprod"]), self.rng.randrange(len(shape))
+        e = self.real(shape, depth - 1)
+        node = more.Prefix("sum" if op == "cumsum" else "prod", e.node, axis)
+        return self.masked(op, e, node, f"axis={self.rng.choice([axis, axis - len(shape)])}")
+
+    def product_of(self, shape, depth):
+        return self.reduction("prod", shape, lambda s: self.real(s, depth - 1))
+
+    def place(self, shape, depth):
+        inner, axis, text = self.reduced(shape)
+        e = self.real(inner, depth - 1)
+        place = self.made(f"argmax({', '.join(filter(None, [e.text, text]))})", more.ArgMax(e.node, axis), [e])
+        return self.binary("add", place, self.input(()))
+
+    def letters(self, shape, make):
+        """An einsum of two operands with this result."""
+        rng = self.rng
+        result = "abc"[:len(shape)]
+        summed = rng.choice(["k", "k", "kl", ""])
+        length = dict(zip(result + summed, shape + tuple(rng.choice([1, 2, 3]) for _ in summed)))
+        terms = []
+        for _ in range(2):
+            own = [x for x in result + summed if rng.random() < 0.7]
+            rng.shuffle(own)
+            terms.append(own)
+        for x in result + summed:
+            if not any(x in t for t in terms):
+                rng.choice(terms).append(x)
+        if rng.random() < 0.2 and terms[0]:
+            terms[0].append(terms[0][0])  # a diagonal
+        subscripts = ",".join("".join(t) for t in terms) + "->" + result
+        parts = [make(tuple(length[x] for x in t)) for t in terms]
+        return self.made(f'einsum("{subscripts}", {", ".join(p.text for p in parts)})', more.Einsum(subscripts, *(p.node for p in parts)), parts)
+
+    def einsum(self, shape, depth):
+        return self.letters(shape, lambda s: self.real(s, depth - 1))
+
+    def joined(self, shape, depth):
+        axis = next((k for k, n in enumerate(shape) if n > 1), None)
+        if axis is None:
+            return self.view(shape, depth)
+        first = self.rng.randrange(1, shape[axis])
+        parts = [self.real(shape[:axis] + (n,) + shape[axis + 1:], depth - 1) for n in (first, shape[axis] - first)]
+        return self.made(f"concat({', '.join(p.text for p in parts)}, axis={axis})", more.Join([p.node for p in parts], axis), parts)
+
+    def average(self, shape, depth):
+        e = self.reduction("sum", shape, lambda s: self.real(s, depth - 1))
+        return self.made("mean" + e.text[3:], more.Mean(e.node), [e])
 
     def sum(self, shape, depth):
         return self.reduction("sum", shape, lambda s: self.real(s, depth - 1))
@@ -363,7 +434,7 @@ class Generator:
         rng = self.rng
         fmt = rng.choice([F16, BF16, F32, SMALL, E5M2])
         leaf = lambda s: self.value_of(fmt, s, depth - 1)  # noqa: E731
-        kind = rng.choice(["sum", "dot", "matmul", "chain", "sum+", "matmul+"])
+        kind = rng.choice(["sum", "dot", "matmul", "chain", "sum+", "matmul+", "running", "einsum"])
         if kind.startswith("matmul") and len(shape) == 2:
             e = self.product(shape, leaf)
         elif kind == "chain":
@@ -372,6 +443,11 @@ class Generator:
                 e = self.binary("add", e, self.binary("mul", *self.pair(shape, leaf), fmt), fmt)
         elif kind == "dot":
             e = self.reduction("sum", shape, lambda s: self.binary("mul", *self.pair(s, leaf), fmt))
+        elif kind == "running" and shape:
+            e, axis = leaf(shape), rng.randrange(len(shape))
+            e = self.masked("cumsum", e, more.Prefix("sum", e.node, axis), f"axis={axis}")
+        elif kind == "einsum" and (made := self.letters(shape, leaf)).node.summed:
+            e = made
         else:
             e = self.reduction("sum", shape, leaf)
         if kind.endswith("+"):
@@ -397,7 +473,7 @@ class Generator:
         if depth <= 0:
             return self.literal() if shape == () and rng.random() < 0.4 else self.input(shape)
         inner = lambda s: self.written_within(s, depth - 1)  # noqa: E731
-        kind = rng.choice(["binary"] * 4 + ["unary", "sum", "dot"])
+        kind = rng.choice(["binary"] * 4 + ["unary", "sum", "dot", "running", "einsum", "mean"])
         if kind == "unary":
             e, op = inner(shape), rng.choice(["neg", "abs", "sqrt", "exp"])
             if op == "neg":
@@ -405,6 +481,14 @@ class Generator:
             return self.call(op, e)
         if kind == "sum":
             return self.reduction("sum", shape, inner)
+        if kind == "mean":
+            e = self.reduction("sum", shape, inner)
+            return self.made("mean" + e.text[3:], more.Mean(e.node), [e])
+        if kind == "running" and shape:
+            e, axis = inner(shape), rng.randrange(len(shape))
+            return self.masked("cumsum", e, more.Prefix("sum", e.node, axis), f"axis={axis}")
+        if kind == "einsum":
+            return self.letters(shape, self.input)
         if kind == "dot" and len(shape) == 2:
             return self.product(shape, lambda s: self.written_within(s, 0))
         return self.binary(rng.choice(["add", "sub", "mul", "div"]), *self.pair(shape, inner))

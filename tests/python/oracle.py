@@ -161,8 +161,12 @@ class View(Node):
         return self.node.at(run, self.source(index))
 
 
+REDUCTIONS = {"sum": (add, ZERO), "prod": (multiply, num.Fraction(1)), "max": (num.maximum, num.NINF), "min": (num.minimum, num.INF),
+              "any": (MAPS["or"], ZERO), "all": (MAPS["and"], num.Fraction(1))}
+
+
 class Reduce(Node):
-    """sum, max, min over axes."""
+    """sum, prod, max, min, any, all over axes."""
 
     def __init__(self, op, node, axes, keepdims=False):
         self.op, self.node, self.axes, self.keepdims = op, node, axes, keepdims
@@ -171,7 +175,7 @@ class Reduce(Node):
         else:
             self.shape = tuple(n for i, n in enumerate(node.shape) if i not in axes)
 
-    def places(self, index):
+    def places(self, index, run):
         if self.keepdims:
             index = tuple(i for k, i in enumerate(index) if k not in self.axes)
         for reduced in indices([self.node.shape[a] for a in self.axes]):
@@ -179,8 +183,8 @@ class Reduce(Node):
             yield tuple(next(inner) if i in self.axes else next(kept) for i in range(len(self.node.shape)))
 
     def element(self, run, index):
-        values = [self.node.at(run, place) for place in self.places(index)]
-        function, empty = {"sum": (add, ZERO), "max": (num.maximum, num.NINF), "min": (num.minimum, num.INF)}[self.op]
+        values = [self.node.at(run, place) for place in self.places(index, run)]
+        function, empty = REDUCTIONS[self.op]
         if not values:
             return empty
         total = values[0]
@@ -374,7 +378,9 @@ def leaves_of(run, node, index, negative=False):
         return (leaves_of(run, a, broadcast_index(index, a.shape), negative)
                 + leaves_of(run, b, broadcast_index(index, b.shape), negative != (node.op == "sub")))
     if isinstance(node, Reduce) and node.op == "sum":
-        return [leaf for place in node.places(index) for leaf in leaves_of(run, node.node, place, negative)]
+        return [leaf for place in node.places(index, run) for leaf in leaves_of(run, node.node, place, negative)]
+    if hasattr(node, "leaves"):
+        return node.leaves(run, index, negative)
     if isinstance(node, MatMul):
         return [(sign(x), y) for x, y in node.factors(run, index)]
     if isinstance(node, Map) and node.op == "mul":
@@ -426,7 +432,9 @@ class Within(Node):
     def evaluate(self, run, node, index):
         if isinstance(node, View):
             return self.value(run, node.node, node.source(index))
-        if isinstance(node, (Reduce, MatMul)) and getattr(node, "op", "sum") == "sum" or (
+        if hasattr(node, "count"):  # a mean: its sum, then one division
+            return self.rounded(run, num.divide(self.value(run, node.reduction, index), node.count(run, index)))
+        if isinstance(node, (Reduce, MatMul)) and getattr(node, "op", "sum") == "sum" or hasattr(node, "leaves") or (
                 isinstance(node, Map) and node.op in ("add", "sub")):
             leaves = self.chain(run, node, index)
             additions = Additions(run.choose(self.formats), ftz=self.ftz)
@@ -442,7 +450,9 @@ class Within(Node):
             a, b = node.operands
             return self.chain(run, a, at(a, index), negative) + self.chain(run, b, at(b, index), negative != (node.op == "sub"))
         if id(node) in self.inside and isinstance(node, Reduce) and node.op == "sum":
-            return [leaf for place in node.places(index) for leaf in self.chain(run, node.node, place, negative)]
+            return [leaf for place in node.places(index, run) for leaf in self.chain(run, node.node, place, negative)]
+        if id(node) in self.inside and hasattr(node, "leaves"):
+            return node.leaves(run, index, negative)
         if id(node) in self.inside and isinstance(node, MatMul):
             a, b = node.operands
             return [(sign(self.value(run, a, index[:-1] + (k,))), self.value(run, b, (k,) + index[-1:])) for k in range(a.shape[-1])]
