@@ -334,8 +334,9 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     }
     return at;
   };
-  // A panel is small enough that Ctrl-C, which waits for a product, is answered soon.
-  const std::int64_t longest = std::clamp<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64, 512);
+  // A panel is small enough that Ctrl-C, which waits for a product, is answered soon, and that it takes little memory.
+  const std::int64_t soon = std::max<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64);
+  const std::int64_t longest = std::clamp<std::int64_t>(std::min(soon, (std::int64_t{1} << 22) / columns), 1, 512);
   const std::int64_t panel = std::clamp<std::int64_t>((rows + 1) / 2, 1, longest), panels = (rows + panel - 1) / panel;
   const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + batch_offset(fb, batch), depth, columns, sb_term, sb_column}; };
   // Lines are profiled in pieces, by all threads.
@@ -422,6 +423,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
       }
     };
     for (std::int64_t i = 0; i < count; ++i) {
+      stop_if_asked(options);
       MatrixRow row = row_of(i, rounds ? magnitude.row(i, columns, magnitude_row) : nullptr);
       if (!others.empty()) other.read(batch, first + i, row);
       const Tile ends = ends_of(i);
@@ -482,6 +484,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
       open_elements = std::move(still_open);
     }
     for (const OpenElement& e : open_elements) {
+      stop_if_asked(options);
       const std::int64_t flat = (batch * rows + first + e.i) * columns + static_cast<std::int64_t>(e.j);
       Set<F64> s = Set<F64>::special(undecided);
       if (e.leaf_by_leaf) {
