@@ -72,6 +72,7 @@ std::map<std::string, Tensor> read_npz(const std::string& path, const std::map<s
 }
 
 std::string describe(const Tensor& t) {
+  if (t.type.is_real() && t.extents.empty() && t.is_complex()) return "a complex number";
   if (t.storage == Storage::rational) return "the number " + t.text;
   if (t.type.is_real() && t.extents.empty()) return "the number " + number_text(t.at(0));
   std::string name = to_string(t.type);

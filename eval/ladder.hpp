@@ -13,7 +13,7 @@ struct Climbed {
   enum class By { bulk, big, exact, open } by = By::open;
 };
 
-Climbed climb(const Engine&, const Cone&, std::int64_t flat, int assignment);
+Climbed climb(const Engine&, const Cone&, std::int64_t flat, int assignment, int slot = -1);  // -1: the root
 Climbed climb(const Engine&, const SumNode&, std::int64_t flat);
 
 Climbed climb_reduction(const Engine&, const SumNode&, std::int64_t flat);

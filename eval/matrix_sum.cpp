@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "eval/checksum.hpp"
+#include "eval/matrix_operand.hpp"
 #include "eval/matrix_row.hpp"
 #include "eval/parallel.hpp"
 #include "eval/sum_parts.hpp"
@@ -234,44 +235,33 @@ bool is_matrix_sum(const Engine& engine, const SumNode& sum) {
       ++matrices;
     }
   }
-  return matrices == 1 && size_of(sum.extents) * sum.leaves >= 1 << 14 && gemm_is_sane();
+  return matrices > 0 && size_of(sum.extents) * sum.leaves >= 1 << 14 && gemm_is_sane();
 }
 
 void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle, const std::function<Set<F64>(std::int64_t)>& bulk,
                     const std::function<Climbed(std::int64_t)>& finer) {
   const std::size_t rank = sum.extents.size();
-  const Term& product = *std::find_if(sum.terms.begin(), sum.terms.end(), [](const Term& t) { return !t.reduced.empty(); });
+  const MatrixOperand left = matrix_operand(engine, sum, false), right = matrix_operand(engine, sum, true);
   std::vector<const Term*> others;
   for (const Term& t : sum.terms)
     if (t.reduced.empty()) others.push_back(&t);
-  const std::int64_t rows = sum.extents[rank - 2], columns = sum.extents[rank - 1], depth = product.reduced[0];
+  const std::int64_t rows = sum.extents[rank - 2], columns = sum.extents[rank - 1], depth = left.depth;
   const Extents batch_extents(sum.extents.begin(), sum.extents.end() - 2);
   const std::int64_t batches = size_of(batch_extents);
-  const Factor &fa = product.a, &fb = *product.b;
-  const Plane &pa = engine.stored(fa.node).hull, &pb = engine.stored(fb.node).hull;
   const EvaluateOptions& options = engine.options();
 
   // Magnitudes of b have the layout of b; those of a are made panel by panel.
-  Doubles abs_b(sum.rule.rounds ? pb.lo_d->size() : 0);
+  Doubles abs_b(sum.rule.rounds ? right.values->size() : 0);
   {
     const std::int64_t n = static_cast<std::int64_t>(abs_b.size()), block = 1 << 16;
     parallel_blocks((n + block - 1) / block, options, [&](std::int64_t k) {
-      for (std::int64_t i = k * block; i < std::min(n, (k + 1) * block); ++i) abs_b[static_cast<std::size_t>(i)] = std::fabs((*pb.lo_d)[static_cast<std::size_t>(i)]);
+      for (std::int64_t i = k * block; i < std::min(n, (k + 1) * block); ++i) abs_b[static_cast<std::size_t>(i)] = std::fabs((*right.values)[static_cast<std::size_t>(i)]);
     });
   }
 
-  const std::int64_t sa_row = fa.out_strides[rank - 2], sa_term = fa.reduced_strides[0];
-  const std::int64_t sb_column = fb.out_strides[rank - 1], sb_term = fb.reduced_strides[0];
-  const auto batch_offset = [&](const Factor& f, std::int64_t batch) {
-    std::int64_t at = 0;
-    for (std::size_t k = batch_extents.size(); k-- > 0;) {
-      at += batch % batch_extents[k] * f.out_strides[k];
-      batch /= batch_extents[k];
-    }
-    return at;
-  };
+  const std::int64_t sa_row = left.line, sa_term = left.term, sb_column = right.line, sb_term = right.term;
   const std::int64_t panel = std::clamp<std::int64_t>((rows + 1) / 2, 1, 512), panels = (rows + panel - 1) / panel;
-  const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + batch_offset(fb, batch), depth, columns, sb_term, sb_column}; };
+  const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + right.offset(batch), depth, columns, sb_term, sb_column}; };
   // A product can take seconds: rows are multiplied so many at a time that Ctrl-C is answered soon.
   const std::int64_t piece = std::max<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64);
   const auto multiply = [&](const MatrixView& a, const MatrixView& b, double* c) {
@@ -284,38 +274,38 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   std::vector<Profile> column_profiles(static_cast<std::size_t>(batches));
   std::vector<std::optional<Checksum>> sums(static_cast<std::size_t>(batches)), magnitude_sums(static_cast<std::size_t>(batches));
   parallel_blocks(batches, options, [&](std::int64_t batch) {
-    const std::int64_t at = batch_offset(fb, batch);
+    const std::int64_t at = right.offset(batch);
     column_profiles[static_cast<std::size_t>(batch)] =
-        profile(pb.lo_d->data() + at, pb.flags ? pb.flags->data() + at : nullptr, columns, sb_column, depth, sb_term);
+        profile(right.values->data() + at, right.flags ? right.flags->data() + at : nullptr, columns, sb_column, depth, sb_term);
   });
   parallel_blocks(2 * batches, options, [&](std::int64_t task) {
     const std::int64_t batch = task / 2;
     const bool of_magnitudes = task % 2;
     if (of_magnitudes && !sum.rule.rounds) return;
     (of_magnitudes ? magnitude_sums : sums)[static_cast<std::size_t>(batch)].emplace(
-        view_b(pb.lo_d->data(), batch), column_profiles[static_cast<std::size_t>(batch)].norm, of_magnitudes);
+        view_b(right.values->data(), batch), column_profiles[static_cast<std::size_t>(batch)].norm, of_magnitudes);
   });
 
   const MatrixRowRule rule(sum.rule, sum.leaves);
-  const Lines rows_of_a(*pa.lo_d), columns_of_b(*pb.lo_d);
+  const Lines rows_of_a(*left.values), columns_of_b(*right.values);
   std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0}, rejected{0};
   const double relative = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
   parallel_blocks(batches * panels, options, [&](std::int64_t block) {
     const std::int64_t batch = block / panels, first = block % panels * panel, count = std::min(panel, rows - first);
-    const std::int64_t at_a = batch_offset(fa, batch) + first * sa_row, at_b = batch_offset(fb, batch);
-    const Profile row_profile = profile(pa.lo_d->data() + at_a, pa.flags ? pa.flags->data() + at_a : nullptr, count, sa_row, depth, sa_term);
+    const std::int64_t at_a = left.offset(batch) + first * sa_row, at_b = right.offset(batch);
+    const Profile row_profile = profile(left.values->data() + at_a, left.flags ? left.flags->data() + at_a : nullptr, count, sa_row, depth, sa_term);
     const Profile& column_profile = column_profiles[static_cast<std::size_t>(batch)];
     Doubles centre(static_cast<std::size_t>(count * columns)), magnitude(sum.rule.rounds ? centre.size() : 0);
-    const MatrixView a{pa.lo_d->data() + at_a, count, depth, sa_row, sa_term};
-    multiply(a, view_b(pb.lo_d->data(), batch), centre.data());
+    const MatrixView a{left.values->data() + at_a, count, depth, sa_row, sa_term};
+    multiply(a, view_b(right.values->data(), batch), centre.data());
     if (planted_fault()) centre[centre.size() / 2] += 1;
     bool agrees = sums[static_cast<std::size_t>(batch)]->agrees(a, row_profile.norm, centre.data());
     if (sum.rule.rounds) {
       Doubles abs_a(static_cast<std::size_t>(count * depth));
       for (std::int64_t i = 0; i < count; ++i)
         for (std::int64_t k = 0; k < depth; ++k)
-          abs_a[static_cast<std::size_t>(i * depth + k)] = std::fabs((*pa.lo_d)[static_cast<std::size_t>(at_a + i * sa_row + k * sa_term)]);
+          abs_a[static_cast<std::size_t>(i * depth + k)] = std::fabs((*left.values)[static_cast<std::size_t>(at_a + i * sa_row + k * sa_term)]);
       const MatrixView magnitudes{abs_a.data(), count, depth, depth, 1};
       multiply(magnitudes, view_b(abs_b.data(), batch), magnitude.data());
       agrees &= magnitude_sums[static_cast<std::size_t>(batch)]->agrees(magnitudes, row_profile.norm, magnitude.data());
@@ -335,7 +325,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
       const std::int64_t start = (batch * rows + first + i) * columns;
       MatrixRow row{width, centre.data() + local, magnitude.empty() ? nullptr : magnitude.data() + local, column_profile.norm.data(),
                     column_profile.grid.data(), row_profile.norm[static_cast<std::size_t>(i)], row_profile.grid[static_cast<std::size_t>(i)],
-                    relative, underflow, relative, underflow, product.negative};
+                    relative, underflow, relative, underflow, left.negative};
       if (!others.empty()) other.read(batch, first + i, row);
       double *lo_d = out.lo_d->data() + start, *lo_u = settle ? low.data() : out.lo_u->data() + start;
       double *hi_d = settle ? high.data() : out.hi_d->data() + start, *hi_u = out.hi_u->data() + start;

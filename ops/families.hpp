@@ -18,5 +18,6 @@ std::span<const Op* const> reduce();       // max, min, any, all, prod
 std::span<const Op* const> sum();          // sum
 std::span<const Op* const> linalg();       // matmul
 std::span<const Op* const> layout();       // reshape, transpose, broadcast, index
+std::span<const Op* const> complex();      // complex, real, imag, conj, hypot
 
 }  // namespace erx::families

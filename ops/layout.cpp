@@ -167,28 +167,32 @@ std::span<const Op* const> layout() {
                                       .source = "NumPy reshape",
                                       .type = rules::same_type,
                                       .shape = reshape_shape,
-                                      .view = reshape_view},
+                                      .view = reshape_view,
+                                      .complex = on_complex::parts},
                                      Gather::view);
   static const Op transpose = make_row({.name = "transpose",
                                         .doc = "transpose(x, axes): axis k of the result is axis axes[k] of x",
                                         .source = "NumPy transpose",
                                         .type = rules::same_type,
                                         .shape = transpose_shape,
-                                        .view = transpose_view},
+                                        .view = transpose_view,
+                                      .complex = on_complex::parts},
                                        Gather::view);
   static const Op broadcast = make_row({.name = "broadcast",
                                         .doc = "broadcast(x, shape): repeats along axes of length 1",
                                         .source = "NumPy broadcast_to",
                                         .type = rules::same_type,
                                         .shape = broadcast_to,
-                                        .view = broadcast_view},
+                                        .view = broadcast_view,
+                                      .complex = on_complex::parts},
                                        Gather::view);
   static const Op index = make_row({.name = "index",
                                     .doc = "x[i, j:k, ::2, None]: slices as numbers (count -1: the whole axis, step 1 or -1)",
                                     .source = "NumPy basic indexing",
                                     .type = rules::same_type,
                                     .shape = index_shape,
-                                    .view = index_view},
+                                    .view = index_view,
+                                    .complex = on_complex::parts},
                                    Gather::view);
   static const Op* const rows[] = {&reshape, &transpose, &broadcast, &index};
   return rows;

@@ -24,6 +24,7 @@ enum class Gather {
   reduce,      // on all elements along `axes`, combined two at a time in exact arithmetic (max, min, any, all)
   sum,         // is an exact sum of elements or of products of two (sum, matmul): ops/terms.hpp lists its terms
   accumulate,  // is the sum written in its operand, rounded in some order (acc, within)
+  pair,        // has the element of each operand as its real and its imaginary part (complex): ops/complex.hpp
 };
 
 /// One formula, instantiated for every number type.
@@ -56,6 +57,11 @@ struct RuleBroken {
   std::string label = {};
 };
 
+struct Op;
+
+/// What an op on complex operands is made of: appends the nodes of both parts. Throws RuleBroken.
+using ComplexRule = NodeId (*)(Graph&, const Op&, const std::vector<NodeId>& operands, const Attributes&, const Span&);
+
 /// What an op means to a sum that is opened into its terms (ops/terms.hpp).
 enum class SumRole { none, plus, minus, product, reduction, contraction };
 
@@ -80,6 +86,7 @@ struct Op : OpName {
   bool is_choice = false;   // is one of its operands, as the implementation likes (any_of)
   SumRole sum_role = SumRole::none;  // add, sub, mul, sum, matmul
   double empty = 0;         // Gather::reduce: the value of an empty reduction
+  ComplexRule complex = nullptr;  // nullptr: takes real numbers only
 };
 
 std::span<const Op* const> all_ops();

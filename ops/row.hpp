@@ -4,6 +4,7 @@
 // A row without a name, a doc line or a source is a Bug at the first use of the table.
 #pragma once
 #include "ops/bulk.hpp"
+#include "ops/complex.hpp"
 #include "ops/op.hpp"
 #include "ops/rules.hpp"
 
@@ -28,6 +29,7 @@ struct Row {
   bool choice = false;
   SumRole sum_role = SumRole::none;
   double empty = 0;
+  ComplexRule complex = nullptr;
 };
 
 Op make_row(const Row&, Gather);
