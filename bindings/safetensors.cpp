@@ -94,7 +94,8 @@ Tensor read_safetensor(const std::string& path, const std::string& name, const R
   t.storage = found->storage;
   const bool is_integer = dtype[0] == 'I' || dtype[0] == 'U';
   if (reading.bits && is_integer) return as_codes(std::move(t), found->size, reading);
-  if (dtype == "C64" && !reading.bits) {  // pairs of floats
+  if (dtype == "C64") {  // pairs of floats
+    if (reading.bits) refuse(reading.place, "it holds complex numbers, not bits");
     t.type = Type::of(*find_format("f32"));
     Tensor im = t;
     im.data += found->size / 2;

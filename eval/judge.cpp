@@ -73,21 +73,23 @@ bool Judge::covers(std::size_t i, const Got& got) const {
   return false;
 }
 
-double Judge::values(const std::vector<Set<F64>>& sets) const {
-  double count = 0;
-  std::uint8_t special = 0;
-  for (const Set<F64>& s : sets) {
-    special |= s.flags;
-    if (s.has_reals()) count += s.lo.d == high(s) ? 1 : counter_(s.lo.d, high(s));
-  }
-  return count + ((special & has_nan) != 0) + ((special & has_pinf) != 0) + ((special & has_ninf) != 0);
-}
+double Judge::numbers(const Set<F64>& s) const { return !s.has_reals() ? 0 : s.lo.d == high(s) ? 1 : counter_(s.lo.d, high(s)); }
 
 double Judge::count(std::size_t i) const {
-  if (!is_complex()) return values(sets_at(sets_.planes, i));
+  const auto specials = [](std::uint8_t f) { return ((f & has_nan) != 0) + ((f & has_pinf) != 0) + ((f & has_ninf) != 0); };
   double count = 0;
-  for (std::size_t k = 0; k < sets_.planes.size(); ++k) count += values({set_at(sets_.planes[k], i)}) * values({set_at(sets_.imag[k], i)});
-  return count;
+  std::uint8_t special = 0;
+  for (std::size_t k = 0; k < sets_.planes.size(); ++k) {
+    const Set<F64> re = set_at(sets_.planes[k], i);
+    if (is_complex()) {
+      const Set<F64> im = set_at(sets_.imag[k], i);
+      count += (numbers(re) + specials(re.flags)) * (numbers(im) + specials(im.flags));
+    } else {
+      count += numbers(re);
+      special |= re.flags;
+    }
+  }
+  return count + specials(special);
 }
 
 std::string Judge::allowed(std::size_t i) const {

@@ -97,7 +97,7 @@ class Judge {
   bool is_complex() const { return !sets_.imag.empty(); }
   bool holds(const Set<F64>&, double) const;
   double away(const Set<F64>&, double) const;
-  double values(const std::vector<Set<F64>>&) const;
+  double numbers(const Set<F64>&) const;
 };
 
 /// "1.5", of a complex number "1.5-2j".

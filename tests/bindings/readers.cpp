@@ -242,6 +242,12 @@ TEST_CASE("safetensors: dtypes, names, damage") {
   CHECK(read_tensor("bf16:" + path + ":i", {}).at(0) == 1);
   CHECK(read_tensor("bits:" + path + ":i", type("bf16")).at(0) == 1);
   says(message([&] { read_tensor(path + ":v", {}); }), "no tensor `v`");
+  const std::string pair = R"({"z":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}})";
+  const std::string complex = file("z.safetensors", pair, std::string("\0\0\x80\x3f\0\0\x20\xc0", 8));
+  CHECK(to_string(read_tensor(complex, {}).type) == "complex<f32>");
+  CHECK(values(read_tensor(complex, {}).real_part()) == std::vector<double>{1});
+  CHECK(values(read_tensor(complex, {}).imag_part()) == std::vector<double>{-2.5});
+  says(message([&] { read_tensor("bits:" + complex, {}); }), "not bits");
   says(message([&] { read_tensor(file("s.safetensors", good, "abc") + ":w", {}); }), "cut short");
   says(message([&] { read_tensor(folder.write("e.safetensors", "x") + ":w", {}); }), "no .safetensors file");
   says(message([&] { read_tensor(file("o.safetensors", R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,2]}})", "ab") + ":w", {}); }), "do not fill");
@@ -258,6 +264,8 @@ TEST_CASE("readers: a missing file and a folder are named") {
 
 TEST_CASE("readers: an array in Python's terms") {
   CHECK(describe(Tensor::of(type("f32"), {3, 4}, std::vector<double>(12))) == "a float32 array of shape (3, 4)");
+  const Tensor one = Tensor::of(type("f32"), {1}, {1});
+  CHECK(describe(Tensor::complex(one, one)) == "a complex64 array of shape (1,)");
   CHECK(describe(Tensor::of(type("bf16"), {3}, std::vector<double>(3))) == "a bfloat16 array of shape (3,)");
   CHECK(describe(Tensor::of(Type::integer(64), {}, {1})) == "an int64 array of shape ()");
   CHECK(describe(Tensor::scalar(0.3)) == "the number 0.3");
