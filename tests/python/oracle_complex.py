@@ -2,17 +2,17 @@
 
     z = Pair(Input([1, 2], (2,)), Input([0, 1], (2,)));  outcomes(times(z, z), (0,))  ->  ([(Fraction(1), Fraction(0))], True)
 """
-from oracle import AnyOf, Literal, Map, MatMul, Node, Reduce, Round, View, Where, broadcast_shape
+from oracle import AnyOf, Literal, Map, MatMul, Node, Reduce, Round, View, Where, broadcast_index, broadcast_shape
 from oracle_numbers import ZERO
 
 
 class Pair:
     def __init__(self, re, im):
-        self.re, self.im = re, im
         self.shape = broadcast_shape(re.shape, im.shape)
+        self.re, self.im = (p if p.shape == self.shape else View(p, self.shape, lambda i, p=p: broadcast_index(i, p.shape)) for p in (re, im))
 
     def at(self, run, index):
-        return tuple(p.at(run, index[len(index) - len(p.shape):] if p.shape else ()) for p in (self.re, self.im))
+        return self.re.at(run, index), self.im.at(run, index)
 
 
 def both(make, *operands):
