@@ -11,6 +11,7 @@
 
 #include "bindings/call.hpp"
 #include "bindings/readers.hpp"
+#include "eval/bind.hpp"
 #include "ir/error.hpp"
 
 namespace erx {
@@ -70,9 +71,14 @@ std::optional<Type> output_type(const Graph& graph, const Result& result) {
 Tensor read_output(const std::string& value, const std::optional<Type>& type) {
   const auto number = number_argument(value, type);
   if (!number) return read_tensor(value, type);
-  if (number->storage == Storage::rational) throw Error("an output is a stored value, not the fraction " + value);
+  if (number->is_complex() && number->storage != Storage::rational && number->imag->storage != Storage::rational) {
+    const Type f64 = Type::of(*find_format("f64"));
+    return Tensor::complex(Tensor::of(f64, {}, {number->at(0)}), Tensor::of(f64, {}, {number->imag->at(0)}));
+  }
+  if (number->storage == Storage::rational || number->is_complex()) throw Error("an output is a stored value, not the fraction " + value);
   if (!number->type.is_real()) return *number;
-  return Tensor::of(Type::of(*find_format("f64")), {}, {number->at(0)});
+  Tensor t = Tensor::of(Type::of(*find_format("f64")), {}, {number->at(0)});
+  return type && type->is_complex ? as_declared(t, Type::complex(t.type)) : t;
 }
 
 std::string list(const std::vector<std::string>& names) {
@@ -110,7 +116,28 @@ LoadedSpec load_spec(const std::string& place) {
   return loaded;
 }
 
+namespace {
+
+/// "0.5+2j", "-1/3j", "1-infj": two numbers; the sign that parts them is no sign of an exponent.
+std::optional<Tensor> complex_argument(const std::string& text) {
+  if (text.size() < 2 || text.back() != 'j') return {};
+  std::string whole = text.substr(0, text.size() - 1);
+  std::size_t cut = whole.size();
+  while (cut-- > 1)
+    if ((whole[cut] == '+' || whole[cut] == '-') && whole[cut - 1] != 'e' && whole[cut - 1] != 'E') break;
+  const bool has_real = cut > 0 && cut < whole.size();
+  std::string imaginary = has_real ? whole.substr(cut) : whole;
+  if (unsigned_part(imaginary).empty()) imaginary += "1";
+  const auto im = number_argument(imaginary, {});
+  const auto re = has_real ? number_argument(whole.substr(0, cut), {}) : Tensor::scalar(0);
+  if (!im || !re || im->type.is_boolean() || re->type.is_boolean()) return {};
+  return Tensor::complex(*re, *im);
+}
+
+}  // namespace
+
 std::optional<Tensor> number_argument(const std::string& text, const std::optional<Type>& declared) {
+  if (auto complex = complex_argument(text)) return complex;
   if (text == "true" || text == "false") return Tensor::boolean(text == "true");
   if (declared && declared->is_integer())
     if (auto integer = exact_integer(text)) return integer;

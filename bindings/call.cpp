@@ -16,7 +16,7 @@ Tensor fitted(Tensor t, const std::optional<Type>& declared, const std::string& 
 
 Binding binding_of(const Tensor& t) {
   Binding b{t.type, t.extents};
-  if (!t.extents.empty()) return b;
+  if (!t.extents.empty() || t.is_complex()) return b;
   if (t.storage == Storage::rational) {
     const CloseDouble x = close_double(t.text);
     if (x.exact) b.value = x.value;
@@ -51,7 +51,7 @@ Call make_call(const Spec& spec, std::map<std::string, Tensor> arguments) {
 
 Tensor as_output(const Graph& graph, const Result& result, Tensor output) {
   const Type& type = result.declared ? *result.declared : graph[result.node].type;
-  if (!type.is_floating() || !output.type.is_floating() || misfit(output, type)) return output;
+  if (!type.is_floating() || !output.type.is_floating() || type.is_complex != output.type.is_complex || misfit(output, type)) return output;
   return as_declared(std::move(output), type);
 }
 

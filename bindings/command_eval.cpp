@@ -14,14 +14,17 @@
 namespace erx {
 namespace {
 
-void print(const std::string& name, const SetTensor& sets, const Hull& hull, std::size_t show) {
+bool is_single(const Hull& hull, std::size_t i) {
+  const std::uint8_t f = hull.flags[i];
+  const int specials = ((f & has_nan) != 0) + ((f & has_pinf) != 0) + ((f & has_ninf) != 0);
+  return f & no_reals ? specials == 1 : specials == 0 && hull.lo[i] == hull.hi[i];
+}
+
+/// `imag`: of a complex result, else nullptr.
+void print(const std::string& name, const SetTensor& sets, const Hull& hull, const Hull* imag, std::size_t show) {
   const std::int64_t n = sets.size();
   std::int64_t single = 0;
-  for (std::size_t i = 0; i < hull.lo.size(); ++i) {
-    const std::uint8_t f = hull.flags[i];
-    const int specials = ((f & has_nan) != 0) + ((f & has_pinf) != 0) + ((f & has_ninf) != 0);
-    single += f & no_reals ? specials == 1 : specials == 0 && hull.lo[i] == hull.hi[i];
-  }
+  for (std::size_t i = 0; i < hull.lo.size(); ++i) single += is_single(hull, i) && (!imag || is_single(*imag, i));
   std::cout << name << ": " << to_string(sets.type) << to_string(shape_of(sets.extents)) << ", " << counted(n, "element") << ", " << single
             << " with a single value\n";
   Table table;
@@ -33,10 +36,11 @@ void print(const std::string& name, const SetTensor& sets, const Hull& hull, std
 
 void collect(std::vector<NamedArray>& arrays, const std::string& name, const SetTensor& sets, const Hull& hull) {
   const Type f64 = Type::of(*find_format("f64"));
+  // of a complex result: NAME.real.lo and so on
   arrays.push_back({name + ".lo", Tensor::of(f64, sets.extents, hull.lo)});
   arrays.push_back({name + ".hi", Tensor::of(f64, sets.extents, hull.hi)});
   auto bytes = std::make_shared<std::vector<std::uint8_t>>(hull.flags);
-  Tensor t{Type::integer(8, false), Storage::u8, sets.extents, contiguous_strides(sets.extents), reinterpret_cast<const std::byte*>(bytes->data()), bytes, ""};
+  Tensor t{Type::integer(8, false), Storage::u8, sets.extents, contiguous_strides(sets.extents), reinterpret_cast<const std::byte*>(bytes->data()), bytes, "", nullptr};
   arrays.push_back({name + ".flags", std::move(t)});
 }
 
@@ -50,17 +54,26 @@ int eval_command(const EvalArguments& arguments) {
   std::vector<NamedArray> arrays;
   for (std::size_t i = 0; i < call.graph->results.size(); ++i) {
     const std::string name = result_name(call.graph->results[i].name);
-    Hull all;
+    Hull all, all_imag;
+    bool is_complex = false;
     for (std::size_t run = 0; run < evaluation.runs(); ++run) {  // of choices made once for the whole call
       const SetTensor& sets = evaluation.result(i, {}, run);
-      const Hull hull = hull_of(sets);
+      const Hull hull = hull_of(sets), imag = hull_of_imag(sets);
+      is_complex = sets.type.is_complex;
       session.clear();
       if (const std::string choice = evaluation.run_name(run); !choice.empty()) std::cout << "choice: " << choice << "\n";
-      print(name, sets, hull, arguments.show);
-      if (run == 0) all = hull;
-      else join(all, hull);
+      print(name, sets, hull, is_complex ? &imag : nullptr, arguments.show);
+      if (run == 0) {
+        all = hull;
+        all_imag = imag;
+      } else {
+        join(all, hull);
+        join(all_imag, imag);
+      }
     }
-    if (!arguments.save.empty()) collect(arrays, name, evaluation.result(i), all);
+    if (arguments.save.empty()) continue;
+    collect(arrays, is_complex ? name + ".real" : name, evaluation.result(i), all);
+    if (is_complex) collect(arrays, name + ".imag", evaluation.result(i), all_imag);
   }
   if (!arguments.save.empty()) write_npz(arguments.save, arrays);
   return covered;

@@ -49,6 +49,7 @@ bool is_contiguous(const Tensor& t) {
 // Bit for bit the same elements: then both are one input.
 bool same_elements(const Tensor& a, const Tensor& b) {
   if (!(a.type == b.type) || a.storage != b.storage || a.extents != b.extents) return false;
+  if (a.is_complex() && !same_elements(a.imag_part(), b.imag_part())) return false;
   if (a.storage == Storage::rational) return a.text == b.text;
   if (a.data == b.data && a.byte_strides == b.byte_strides) return true;
   const auto bytes = static_cast<std::size_t>(a.size()) * element_bytes(a);
@@ -140,21 +141,44 @@ class Composer {
   }
 };
 
-// The rules of one op see an operand's type and shape, and the value of a literal.
-NodeId append_outline(Graph& graph, const Piece& piece) {
-  Node node;
-  node.type = piece.node.type;
-  node.shape = piece.node.shape;
-  node.op = &op("input");
-  const bool is_literal = piece.node.op == &op("literal");
-  if (is_literal || (piece.node.op == &op("neg") && piece.operands[0]->node.op == &op("literal"))) {
-    node.op = piece.node.op;
-    node.attributes = piece.node.attributes;
-    for (const PiecePtr& o : piece.operands) node.operands.push_back(append_outline(graph, *o));
+/// The rules of one op see an operand's type and shape, the value of a literal, and the parts of a complex number.
+class Outline {
+ public:
+  Graph graph;
+
+  NodeId append(const PiecePtr& piece) {
+    const auto known = std::find(pieces_.begin(), pieces_.end(), piece);
+    if (known != pieces_.end()) return static_cast<NodeId>(known - pieces_.begin());
+    Node node;
+    node.type = piece->node.type;
+    node.shape = piece->node.shape;
+    node.op = &op("input");
+    const bool is_literal = piece->node.op == &op("literal");
+    const bool is_pair = row(piece->node).gather == Gather::pair;
+    if (is_literal || is_pair || (piece->node.op == &op("neg") && piece->operands[0]->node.op == &op("literal"))) {
+      node.op = piece->node.op;
+      node.attributes = piece->node.attributes;
+      for (const PiecePtr& o : piece->operands) node.operands.push_back(append(o));
+      if (is_pair) node.name = piece->node.name;
+    }
+    node.scalar_parameter = piece->node.scalar_parameter;
+    pieces_.push_back(piece);
+    return graph.append(std::move(node));
   }
-  node.scalar_parameter = piece.node.scalar_parameter;
-  return graph.append(std::move(node));
-}
+
+  /// The piece of a node that an op has appended, with those that it is made of.
+  PiecePtr piece(NodeId id) {
+    for (auto k = static_cast<NodeId>(pieces_.size()); k <= id; ++k) {
+      std::vector<PiecePtr> operands;
+      for (const NodeId o : graph[k].operands) operands.push_back(pieces_[o]);
+      pieces_.push_back(make(graph[k], std::move(operands)));
+    }
+    return pieces_[id];
+  }
+
+ private:
+  std::vector<PiecePtr> pieces_;  // by node
+};
 
 }  // namespace
 
@@ -185,11 +209,11 @@ PiecePtr input(std::string name, Tensor tensor, bool scales, std::shared_ptr<con
 }
 
 PiecePtr apply(std::string_view name, std::vector<PiecePtr> operands, Attributes attributes) {
-  Graph graph;
+  Outline outline;
   std::vector<NodeId> ids;
-  for (const PiecePtr& o : operands) ids.push_back(append_outline(graph, *o));
+  for (const PiecePtr& o : operands) ids.push_back(outline.append(o));
   try {
-    return make(graph[build(graph, op(name), ids, std::move(attributes))], std::move(operands));
+    return outline.piece(build(outline.graph, op(name), ids, std::move(attributes)));
   } catch (const RuleBroken& broken) {
     std::string what = broken.what;
     if (!broken.label.empty()) what += " (" + broken.label + ")";
@@ -198,6 +222,10 @@ PiecePtr apply(std::string_view name, std::vector<PiecePtr> operands, Attributes
 }
 
 PiecePtr apply_within(PiecePtr operation, const Format& format, bool innocuous) {
+  if (row(operation->node).gather == Gather::pair) {
+    auto re = apply_within(operation->operands[0], format, innocuous), im = apply_within(operation->operands[1], format, innocuous);
+    return apply("complex", {std::move(re), std::move(im)});
+  }
   const bool sum = row(operation->node).sum_role != SumRole::none && row(operation->node).sum_role != SumRole::product;
   Attributes attributes;
   attributes.format = format;
@@ -208,7 +236,7 @@ PiecePtr apply_within(PiecePtr operation, const Format& format, bool innocuous) 
 
 PiecePtr opaque(PiecePtr piece) {
   // The same node, so that every use still means the same member: only its name is new.
-  if (is_open(piece->node)) const_cast<Piece&>(*piece).node.name = "t";
+  if (is_open(piece->node) || (row(piece->node).gather == Gather::pair && piece->node.name.empty())) const_cast<Piece&>(*piece).node.name = "t";
   return piece;
 }
 

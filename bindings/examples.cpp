@@ -6,6 +6,7 @@
 #include "bindings/literals.hpp"
 #include "eval/bind.hpp"
 #include "eval/check.hpp"
+#include "eval/judge.hpp"
 #include "eval/number_text.hpp"
 #include "ir/error.hpp"
 
@@ -70,6 +71,11 @@ Tensor output_of(const Graph& graph, std::size_t i, const ExampleLine& line) {
   std::optional<Type> type = result.declared;
   if (!type && !node.type.is_real()) type = node.type;
   Tensor t = tensor_of(line.value, type, result_name(result.name));
+  if (t.is_complex()) {
+    const Type part = t.type.is_real() ? Type::of(*find_format("f64")) : t.type.part();
+    require_representable(t, Type::complex(part), result_name(result.name));
+    return as_declared(std::move(t), Type::complex(part));
+  }
   if (t.storage != Storage::rational) return t;
   // A number that is stored has to be a double at least.
   const CloseDouble x = close_double(t.text);
@@ -88,8 +94,9 @@ std::optional<std::string> zero_warning(Evaluation& evaluation, std::size_t i, c
       const std::uint8_t flags = p.flags ? (*p.flags)[static_cast<std::size_t>(k)] : 0;
       zero = zero || (!(flags & no_reals) && p.lo()[k] <= 0 && p.hi()[k] >= 0);
     }
+    if (output.is_complex()) zero = zero && Judge(sets, {}, {}, false).covers(static_cast<std::size_t>(k), {0, 0});
     zeros += zero;
-    written += output.at(k) != 0;
+    written += output.at(k) != 0 || (output.is_complex() && output.imag->at(k) != 0);
   }
   if (n == 0 || 2 * zeros <= n || 2 * written <= n) return {};
   return "a kernel that writes only zeros would pass: 0 is allowed for " + std::to_string(zeros) + " of " + counted(n, "element");
@@ -124,7 +131,7 @@ Verdict verdict_of(Evaluation& evaluation, const Claim& claim, std::vector<std::
       if (inside[k]) continue;
       if (verdict.covered)
         verdict.text = result_name(graph.results[i].name) + index_text(unravel(static_cast<std::int64_t>(k), t.extents)) + " is " +
-                       number_text(t.at(static_cast<std::int64_t>(k))) + ", which is not allowed\n";
+                       got_text({t.at(static_cast<std::int64_t>(k)), t.is_complex() ? t.imag->at(static_cast<std::int64_t>(k)) : 0}, t.is_complex()) + ", which is not allowed\n";
       verdict.covered = false;
     }
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "eval/judge.hpp"
 #include "eval/number_text.hpp"
 
 namespace erx {
@@ -20,10 +21,11 @@ std::string value_text(const Type& type, double x) {
 
 }  // namespace
 
-Hull hull_of(const SetTensor& sets) {
-  const auto n = static_cast<std::size_t>(sets.size());
+namespace {
+
+Hull hull_of(const std::vector<Plane>& planes, std::size_t n) {
   Hull h{std::vector<double>(n, infinity), std::vector<double>(n, -infinity), std::vector<std::uint8_t>(n, no_reals)};
-  for (const Plane& p : sets.planes)
+  for (const Plane& p : planes)
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint8_t f = flags_of(p, i);
       h.flags[i] = static_cast<std::uint8_t>((h.flags[i] | f) & ~no_reals) | (h.flags[i] & f & no_reals);
@@ -39,6 +41,12 @@ Hull hull_of(const SetTensor& sets) {
   return h;
 }
 
+}  // namespace
+
+Hull hull_of(const SetTensor& sets) { return hull_of(sets.planes, static_cast<std::size_t>(sets.size())); }
+
+Hull hull_of_imag(const SetTensor& sets) { return hull_of(sets.imag, sets.imag.empty() ? 0 : static_cast<std::size_t>(sets.size())); }
+
 void join(Hull& all, const Hull& h) {
   for (std::size_t i = 0; i < all.lo.size(); ++i) {
     all.lo[i] = std::fmin(all.lo[i], h.lo[i]);  // a NaN end stands for nothing else
@@ -50,6 +58,7 @@ void join(Hull& all, const Hull& h) {
 
 std::string element_text(const SetTensor& sets, std::int64_t flat) {
   const auto i = static_cast<std::size_t>(flat);
+  if (!sets.imag.empty()) return Judge(sets, {}, {}, false).allowed(i);
   std::vector<std::string> parts;
   const auto add = [&](std::string part) {
     if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));

@@ -1,5 +1,5 @@
 // The sets of a result as plain arrays: the hull of each element and its flags, and one element as text.
-//   Hull h = hull_of(evaluation.result(0));   h.lo[0], h.hi[0];    element_text(sets, 0) == "[1, 1.5] or {2} or NaN"
+//   Hull h = hull_of(evaluation.result(0));   h.lo[0], h.hi[0];    element_text(sets, 0) == "[1, 1.5] or {2} or NaN", "{1+2j}"
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,8 @@ struct Hull {
   std::vector<double> lo, hi;
   std::vector<std::uint8_t> flags;
 };
-Hull hull_of(const SetTensor&);
+Hull hull_of(const SetTensor&);  // of a complex result: of its real parts
+Hull hull_of_imag(const SetTensor&);
 void join(Hull& all, const Hull&);  // of the runs of a choice that is made once for the whole call
 
 std::string element_text(const SetTensor&, std::int64_t flat);

@@ -30,7 +30,8 @@ Tensor number(const std::string& text) {
 
 void nest(std::string& out, const LiteralTensor& t, std::size_t axis, std::size_t& next, std::size_t limit) {
   if (axis == t.extents.size()) {
-    out += t.elements[next++];
+    out += t.imaginary.empty() ? t.elements[next] : "complex(" + t.elements[next] + ", " + t.imaginary[next] + ")";
+    ++next;
     return;
   }
   out += "[";
@@ -48,6 +49,16 @@ Tensor tensor_of(const LiteralTensor& literal, const std::optional<Type>& type, 
     const std::string place = name + index_text(unravel(flat, literal.extents));
     throw Error(Diagnostic{literal.span, place + " " + what, type ? "declared " + to_string(*type) : ""});
   };
+  if (!literal.imaginary.empty()) {
+    if (type && !type->is_complex) fail(0, "is a complex number, and the type is " + to_string(*type));
+    const std::optional<Type> part = type ? std::optional(type->part()) : std::nullopt;
+    LiteralTensor re = literal, im = literal;
+    re.imaginary.clear();
+    im.imaginary.clear();
+    im.elements = literal.imaginary;
+    return Tensor::complex(tensor_of(re, part, name), tensor_of(im, part, name));
+  }
+  if (type && type->is_complex) return as_declared(tensor_of(literal, type->part(), name), *type);
   const auto n = static_cast<std::int64_t>(literal.elements.size());
   if (n == 1 && literal.extents.empty() && (!type || type->is_real())) {
     const Tensor t = number(literal.elements[0]);

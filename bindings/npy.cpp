@@ -40,11 +40,19 @@ void refuse_foreign(const NpyHeader& h, const std::string& place) {
     case 'O':
       refuse(place, "it holds Python objects, not numbers; save it as numbers, for example np.save(path, np.asarray(a, dtype=np.float32))");
     case 'R': refuse(place, "it holds records (dtype " + h.descr + "); save each field as an array of its own");
-    case 'c': refuse(place, "it holds complex numbers (dtype " + h.descr + "); save the real and the imaginary part as two arrays");
     case 'U': case 'S': case 'a': refuse(place, "it holds text (dtype " + h.descr + "), not numbers");
     case 'm': case 'M': refuse(place, "it holds dates (dtype " + h.descr + "), not numbers");
     default: break;
   }
+}
+
+/// Pairs of floats, one beside the other.
+Tensor complex_of(Tensor t, std::size_t size) {
+  t.storage = size == 8 ? Storage::f32 : Storage::f64;
+  t.type = Type::of(*find_format(size == 8 ? "f32" : "f64"));
+  Tensor im = t;
+  im.data += size / 2;
+  return Tensor::complex(std::move(t), std::move(im));
 }
 
 void swap_bytes(Tensor& t, Bytes& owner, std::size_t offset, std::size_t size, std::size_t total) {
@@ -121,7 +129,11 @@ Tensor decode_npy(Bytes file, const Reading& r) {
   t.byte_strides = strides_of(h);
   t.data = file->data() + h.data;
   t.owner = file;
-  if (h.order == '>' && h.size > 1) swap_bytes(t, file, h.data, h.size, total);
+  if (h.order == '>' && h.size > 1) swap_bytes(t, file, h.data, h.kind == 'c' ? h.size / 2 : h.size, total);
+  if (h.kind == 'c' && (h.size == 8 || h.size == 16)) {
+    if (r.bits) refuse(r.place, "it holds complex numbers, not bits");
+    return complex_of(std::move(t), h.size);
+  }
 
   const bool is_bits = h.kind == 'V' || (h.kind == 'f' && h.size == 1);
   const bool is_integer = h.kind == 'i' || h.kind == 'u';
@@ -133,7 +145,7 @@ Tensor decode_npy(Bytes file, const Reading& r) {
     if (r.bits && !(r.declared && t.type == *r.declared)) refuse(r.place, "it holds numbers of type " + std::string(n.type) + ", not bits");
     return t;
   }
-  if (h.kind == 'f') refuse(r.place, "dtype " + h.descr + " (long double) is not portable; save it as float64");
+  if (h.kind == 'f' || h.kind == 'c') refuse(r.place, "dtype " + h.descr + " (long double) is not portable; save it as " + (h.kind == 'f' ? "float64" : "complex128"));
   refuse(r.place, "dtype " + h.descr + " is not known");
 }
 

@@ -1,4 +1,5 @@
 // The extension module `_erx` under the package `erx`: thin, typed and without policy. What users call is in bindings/erx/*.py.
+#include <pybind11/complex.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -170,9 +171,17 @@ void define_tensors(py::module_& m) {
   m.def("boolean", &Tensor::boolean, exact_arithmetic);
   m.def("rational", &Tensor::rational, exact_arithmetic);
   m.def("from_dlpack", &from_dlpack, exact_arithmetic);
-  m.def("stored", [](const Tensor& t, const std::string& format) { return stored(t, format_of(format), {}); }, exact_arithmetic);
-  m.def("as_real", [](const Tensor& t) { return as_declared(t, Type::real()); }, exact_arithmetic);
-  m.def("nearest", [](const Tensor& t) { return t.storage == Storage::rational ? close_double(t.text).value : t.at(0); }, exact_arithmetic);
+  m.def("stored", [](const Tensor& t, const std::string& name) {
+    const Type type = type_of(name);
+    return stored(type.is_complex && !t.is_complex() ? Tensor::complex(t, t.imag_part()) : t, type.format, {});
+  }, exact_arithmetic);
+  m.def("as_complex", [](const Tensor& t) { return t.is_complex() ? t : Tensor::complex(t, t.imag_part()); }, exact_arithmetic);
+  m.def("complex", &Tensor::complex, exact_arithmetic);
+  m.def("as_real", [](const Tensor& t) { return as_declared(t, t.is_complex() ? Type::complex(Type::real()) : Type::real()); }, exact_arithmetic);
+  m.def("nearest", [](const Tensor& t) {
+    const auto value = [](const Tensor& x) { return x.storage == Storage::rational ? close_double(x.text).value : x.at(0); };
+    return t.is_complex() ? py::cast(std::complex<double>(value(t), value(*t.imag))) : py::cast(value(t));
+  }, exact_arithmetic);
   m.def("fits", [](const Tensor& t, const std::string& type) { return !misfit(t, type_of(type)); }, exact_arithmetic);
   m.def("checked", [](const Tensor& t, const std::string& type) {
     require_representable(t, type_of(type), "data");

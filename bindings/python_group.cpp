@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "bindings/call.hpp"
@@ -15,11 +16,11 @@ namespace py = pybind11;
 namespace erx {
 namespace {
 
-// One hull over all assignments of the labelled choices.
-Hull hull_over_runs(Evaluation& evaluation, std::size_t result) {
-  Hull all = hull_of(evaluation.result(result));
+// One hull over all assignments of the labelled choices, of the sets or of their imaginary parts.
+Hull hull_over_runs(Evaluation& evaluation, std::size_t result, Hull (*hull)(const SetTensor&)) {
+  Hull all = hull(evaluation.result(result));
   for (std::size_t run = 1; run < evaluation.runs(); ++run) {
-    join(all, hull_of(evaluation.result(result, {}, run)));
+    join(all, hull(evaluation.result(result, {}, run)));
   }
   return all;
 }
@@ -111,12 +112,23 @@ py::tuple Group::hull(std::size_t i) {
   const auto e = evaluated({});
   Extents extents;
   Type type;
+  Hull imag;
   const Hull hull = e->run([&](Evaluation& evaluation) {
     const SetTensor& set = evaluation.result(i);
     extents = set.extents;
     type = set.type;
-    return hull_over_runs(evaluation, i);
+    if (type.is_complex) imag = hull_over_runs(evaluation, i, hull_of_imag);
+    return hull_over_runs(evaluation, i, hull_of);
   });
+  if (type.is_complex) {
+    const auto ends = [&](const std::vector<double>& re, const std::vector<double>& im) {
+      py::array_t<std::complex<double>> array(extents);
+      auto* out = array.mutable_data();
+      for (std::size_t k = 0; k < re.size(); ++k) out[k] = {re[k], im[k]};
+      return array;
+    };
+    return py::make_tuple(ends(hull.lo, imag.lo), ends(hull.hi, imag.hi), py::none());
+  }
   const auto ends = [&](const std::vector<double>& values) -> py::array {
     // Integers are unbounded; beyond int64 their float64 ends are told.
     const auto is_int64 = [](double x) { return -0x1p63 <= x && x < 0x1p63; };

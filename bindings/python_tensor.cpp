@@ -49,13 +49,14 @@ struct DlManaged {
   void (*deleter)(DlManaged*);
 };
 
-// Codes of DLPack; 5 is a complex number, 3 an opaque handle.
+// Codes of DLPack; 3 is an opaque handle.
 std::string dlpack_type(std::uint8_t code, std::uint8_t bits) {
   switch (code) {
     case 0: return "i" + std::to_string(bits);
     case 1: return "u" + std::to_string(bits);
     case 2: return "f" + std::to_string(bits);
     case 4: return bits == 16 ? "bf16" : "";
+    case 5: return bits == 64 || bits == 128 ? "complex" + std::to_string(bits) : "";
     case 6: return "bool";
     case 7: return "f8e3m4";
     case 9: return "f8e4m3b11fnuz";
@@ -73,6 +74,7 @@ std::string plain_dtype(const std::string& type, std::uint8_t bits) {
   if (type == "bool") return "?";
   const std::string bytes = std::to_string(bits / 8);
   if (type == "f64" || type == "f32") return "f" + bytes;
+  if (type.starts_with("complex")) return "c" + bytes;
   return (type[0] == 'i' ? "i" : "u") + bytes;  // other formats as their codes
 }
 
@@ -98,6 +100,22 @@ double rounded(const Tensor& t, std::int64_t i, const Format& format, const Roun
 }  // namespace
 
 Tensor tensor_of(const py::array& array, const Type& type) {
+  if (type.is_complex) {  // pairs of floats
+    Tensor re;
+    const auto size = static_cast<std::int64_t>(array.itemsize());
+    re.type = type.part();
+    re.storage = size == 8 ? Storage::f32 : Storage::f64;
+    re.extents.assign(array.shape(), array.shape() + array.ndim());
+    re.byte_strides = contiguous_strides(re.extents);
+    for (auto& s : re.byte_strides) s *= size;
+    const auto* data = static_cast<const std::byte*>(array.data());
+    auto bytes = std::make_shared<std::vector<std::byte>>(data, data + array.nbytes());
+    re.data = bytes->data();
+    re.owner = std::move(bytes);
+    Tensor im = re;
+    im.data += size / 2;
+    return Tensor::complex(std::move(re), std::move(im));
+  }
   Tensor t;
   t.type = type;
   t.storage = storage_of(array.dtype(), type);
@@ -138,6 +156,7 @@ py::tuple from_dlpack(py::capsule capsule) {
 }
 
 Tensor stored(const Tensor& t, const Format& format, const Rounding& rounding) {
+  if (t.is_complex()) return Tensor::complex(stored(t.real_part(), format, rounding), stored(t.imag_part(), format, rounding));
   std::vector<double> values(static_cast<std::size_t>(t.size()));
   for (std::int64_t i = 0; i < t.size(); ++i) values[static_cast<std::size_t>(i)] = rounded(t, i, format, rounding);
   return Tensor::of(Type::of(format), t.extents, values);
@@ -162,6 +181,8 @@ Format format_of(const std::string& name) {
 
 Type type_of(const std::string& name) {
   if (const auto type = find_type(name)) return *type;
+  constexpr std::string_view head = "complex<";
+  if (name.starts_with(head) && name.ends_with('>')) return Type::complex(Type::of(format_of(name.substr(head.size(), name.size() - head.size() - 1))));
   return Type::of(format_of(name));
 }
 

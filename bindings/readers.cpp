@@ -72,10 +72,13 @@ std::map<std::string, Tensor> read_npz(const std::string& path, const std::map<s
 }
 
 std::string describe(const Tensor& t) {
+  if (t.type.is_real() && t.extents.empty() && t.is_complex()) return "a complex number";
   if (t.storage == Storage::rational) return "the number " + t.text;
   if (t.type.is_real() && t.extents.empty()) return "the number " + number_text(t.at(0));
   std::string name = to_string(t.type);
-  if (t.type.is_floating())
+  if (t.is_complex() && t.type.is_floating())
+    name = "complex" + std::to_string(2 * t.type.format.width());
+  else if (t.type.is_floating())
     for (const auto& alias : format_aliases(t.type.format))
       if (alias.starts_with("float") || alias.starts_with("bfloat")) {
         name = alias;

@@ -23,6 +23,7 @@ Json number(double x) {
 
 Json violation(const Violation& v, const ResultReport& r) {
   Json j{{"index", v.index}, {"got", v.got}, {"allowed", v.allowed}, {"ulps", number(v.ulps)}};
+  if (!v.parts.empty()) j["ulps_of_parts"] = {number(v.parts[0]), number(v.parts[1])};
   if (v.nearest >= 0) {
     j["nearest"] = v.nearest;
     if (static_cast<std::size_t>(v.nearest) < r.alternatives.size()) j["nearest_alternative"] = r.alternatives[static_cast<std::size_t>(v.nearest)];

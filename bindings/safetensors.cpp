@@ -26,7 +26,7 @@ constexpr Dtype dtypes[] = {
     {"F8_E8M0", 1, Storage::code, "f8e8m0fnu"}, {"BOOL", 1, Storage::boolean, "bool"},     {"I8", 1, Storage::i8, "i8"},
     {"I16", 2, Storage::i16, "i16"},           {"I32", 4, Storage::i32, "i32"},           {"I64", 8, Storage::i64, "i64"},
     {"U8", 1, Storage::u8, "u8"},              {"U16", 2, Storage::u16, "u16"},           {"U32", 4, Storage::u32, "u32"},
-    {"U64", 8, Storage::u64, "u64"},
+    {"U64", 8, Storage::u64, "u64"},           {"C64", 8, Storage::f32, "complex64"},
 };
 
 struct File {
@@ -94,6 +94,13 @@ Tensor read_safetensor(const std::string& path, const std::string& name, const R
   t.storage = found->storage;
   const bool is_integer = dtype[0] == 'I' || dtype[0] == 'U';
   if (reading.bits && is_integer) return as_codes(std::move(t), found->size, reading);
+  if (dtype == "C64") {  // pairs of floats
+    if (reading.bits) refuse(reading.place, "it holds complex numbers, not bits");
+    t.type = Type::of(*find_format("f32"));
+    Tensor im = t;
+    im.data += found->size / 2;
+    return Tensor::complex(std::move(t), std::move(im));
+  }
   if (const Format* format = find_format(found->type)) t.type = Type::of(*format);
   else if (const auto type = find_type(found->type)) t.type = *type;
   else t.type = Type::integer(static_cast<int>(8 * found->size), dtype[0] == 'I');

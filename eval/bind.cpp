@@ -116,6 +116,16 @@ std::optional<Misfit> wide_misfit(const Tensor& t, const Type& declared) {
 }  // namespace
 
 std::optional<Misfit> misfit(const Tensor& t, const Type& declared) {
+  if (t.is_complex() || declared.is_complex) {
+    if (!declared.is_complex) return Misfit{-1, t.extents.empty() ? "is a complex number, not a real one" : "holds complex numbers, not real ones"};
+    for (const bool imaginary : {false, true}) {
+      auto wrong = misfit(imaginary ? t.imag_part() : t.real_part(), declared.part());
+      if (!wrong) continue;
+      if (t.is_complex() && wrong->flat >= 0) wrong->what = std::string("has ") + (imaginary ? "an imaginary" : "a real") + " part that " + wrong->what;
+      return wrong;
+    }
+    return {};
+  }
   if (declared.is_boolean() != t.type.is_boolean()) {
     if (t.extents.empty()) return Misfit{-1, t.type.is_boolean() ? "is a boolean, not a number" : "is a number, not a boolean"};
     return Misfit{-1, t.type.is_boolean() ? "holds booleans, not numbers" : "holds numbers (" + to_string(t.type) + "), not booleans"};
@@ -154,6 +164,7 @@ void require_representable(const Tensor& t, const Type& declared, std::string_vi
 
 Tensor as_declared(Tensor t, const Type& declared) {
   if (t.type == declared) return t;
+  if (declared.is_complex) return Tensor::complex(as_declared(t.real_part(), declared.part()), as_declared(t.imag_part(), declared.part()));
   if (t.storage == Storage::code) {
     std::vector<double> values(static_cast<std::size_t>(t.size()));
     t.decode(0, t.size(), values.data());

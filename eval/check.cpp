@@ -1,46 +1,39 @@
 #include "eval/check.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 
+#include "eval/judge.hpp"
 #include "eval/locate.hpp"
 #include "eval/number_text.hpp"
 #include "eval/parallel.hpp"
 #include "ir/print.hpp"
-#include "ops/clones.hpp"
 #include "ops/op.hpp"
 
 namespace erx {
 namespace {
-
-/// How an output is compared with a result.
-struct OutputRule {
-  std::optional<Format> store;      // the result is rounded into it first
-  std::optional<Format> counted;    // members are counted in its values
-  std::optional<Format> members;    // set: an output has to be a value of it
-};
 
 std::string type_error(const std::string& name, const Type& output, const Type& result) {
   return "output" + (name.empty() ? std::string() : " '" + name + "'") + " has type " + to_string(output) + ", but the result is " + to_string(result);
 }
 
 OutputRule output_rule(const Graph& graph, const Result& result, const Tensor& output) {
-  const Type& type = result.declared ? *result.declared : graph[result.node].type;
-  const Type& node_type = graph[result.node].type;
+  const Type declared = result.declared ? *result.declared : graph[result.node].type;
   OutputRule c;
-  if (type.is_boolean() != output.type.is_boolean()) throw Error(type_error(result.name, output.type, type));
+  if (declared.is_boolean() != output.type.is_boolean() || declared.is_complex != output.type.is_complex)
+    throw Error(type_error(result.name, output.type, declared));
+  const Type type = declared.part(), node_type = graph[result.node].type.part();
   if (output.type.is_integer() && !type.is_integer())
     throw Error(type_error(result.name, output.type, type) + ": a real result is stored in a floating-point format");
   if (!output.type.is_floating()) return c;
-  if (!result.declared && !contains(output.type, type)) {
+  if (!result.declared && !contains(output.type.part(), type)) {
     c.store = output.type.format;
     c.counted = c.store;
     return c;
   }
-  c.counted = node_type.is_floating() && contains(output.type, node_type) ? node_type.format : output.type.format;
-  if (node_type.is_floating() && !contains(node_type, output.type)) c.members = node_type.format;
+  c.counted = node_type.is_floating() && contains(output.type.part(), node_type) ? node_type.format : output.type.format;
+  if (node_type.is_floating() && !contains(node_type, output.type.part())) c.members = node_type.format;
   return c;
 }
 
@@ -48,179 +41,6 @@ void require_extents(const Result& result, const Extents& expected, const Tensor
   if (output.extents == expected) return;
   throw Error("output" + (result.name.empty() ? std::string() : " '" + result.name + "'") + " has shape " + to_string(shape_of(output.extents)) +
               ", but the result has shape " + to_string(shape_of(expected)));
-}
-
-std::uint8_t flags_at(const Plane& p, std::size_t i) { return p.flags ? (*p.flags)[i] : 0; }
-
-bool is_covered(const SetTensor& t, std::size_t i, double v, bool signed_zero, const std::optional<Format>& members) {
-  for (const Plane& p : t.planes) {
-    const std::uint8_t f = flags_at(p, i);
-    if (std::isnan(v)) {
-      if (f & has_nan) return true;
-      continue;
-    }
-    if (std::isinf(v)) {
-      if (f & (v > 0 ? has_pinf : has_ninf)) return true;
-      continue;
-    }
-    if (f & no_reals) continue;
-    const double lo = p.lo()[i], hi = p.hi()[i];
-    if (!(lo <= v && v <= hi)) continue;
-    if (v == 0 && signed_zero && !(f & (std::signbit(v) ? has_nzero : has_pzero))) continue;
-    if (members && lo != hi && v != lo && v != hi && !is_value(*members, v)) continue;
-    return true;
-  }
-  return false;
-}
-
-ERX_VECTOR_CLONES bool covers_all(const double* lo, const double* hi, const double* values, std::size_t n) {
-  std::uint64_t outside = 0;
-  for (std::size_t i = 0; i < n; ++i) outside |= static_cast<std::uint64_t>(!((lo[i] <= values[i]) & (values[i] <= hi[i])));
-  return outside == 0;
-}
-
-/// What the rank of a value among those of its format needs.
-struct RankRule {
-  double normal = 0, per_step = 0;  // smallest normal; 1 / smallest subnormal
-  int shift = 0;                    // unused fraction bits of a double
-  std::int64_t first = 0;           // rank of the smallest normal is taken from its bits, less this
-};
-
-[[gnu::always_inline]] inline std::int64_t rank_of(double x, const RankRule& k) {
-  const std::int64_t bits = std::bit_cast<std::int64_t>(x), magnitude = bits & 0x7fffffffffffffff, sign = bits >> 63;
-  const double a = std::bit_cast<double>(magnitude);
-  const std::int64_t is_small = -static_cast<std::int64_t>(a < k.normal);
-  const std::int64_t small = static_cast<std::int64_t>(std::bit_cast<double>(magnitude & is_small) * k.per_step), large = (magnitude >> k.shift) - k.first;
-  const std::int64_t r = (small & is_small) | (large & ~is_small);
-  return (r ^ sign) - sign;
-}
-
-[[gnu::always_inline]] inline std::uint64_t is_off_grid(double x, const RankRule& k) {
-  const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffff;
-  const double a = std::bit_cast<double>(magnitude);
-  const std::uint64_t is_small = -static_cast<std::uint64_t>(a < k.normal);
-  const double steps = std::bit_cast<double>(magnitude & is_small) * k.per_step;
-  const std::uint64_t off = static_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(steps)) != steps);
-  return off | (((magnitude & ((std::uint64_t{1} << k.shift) - 1)) != 0) & ~is_small);
-}
-
-struct RankCount {
-  std::int64_t count;
-  std::uint64_t off_grid;
-};
-
-ERX_VECTOR_CLONES RankCount count_by_ranks(const double* lo, const double* hi, std::size_t n, const RankRule& rule) {
-  const RankRule k = rule;
-  std::int64_t count = 0;
-  std::uint64_t off_grid = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    off_grid |= is_off_grid(lo[i], k) | is_off_grid(hi[i], k);
-    count += rank_of(hi[i], k) - rank_of(lo[i], k) + 1;
-  }
-  return {count, off_grid};
-}
-
-/// count_values for ends that are values of the format, by bits.
-class MemberCounter {
- public:
-  explicit MemberCounter(const std::optional<Format>& format) : format_(format) {
-    if (!format) return;
-    const Format& f = *format;
-    by_bits_ = f.has_sign && f.has_subnormals && f.has_zero && f.emin() - f.fraction_bits >= -1000;
-    if (!by_bits_) return;
-    rule_ = {f.min_normal(), 1 / f.min_positive(), 52 - f.fraction_bits, (std::int64_t{1023 + f.emin() - 1}) << f.fraction_bits};
-  }
-
-  double operator()(double lo, double hi) const {
-    if (!format_) return std::floor(hi) - std::ceil(lo) + 1;
-    if (!by_bits_ || is_off_grid(lo, rule_) || is_off_grid(hi, rule_)) return count_values(*format_, lo, hi);
-    return static_cast<double>(rank_of(hi, rule_) - rank_of(lo, rule_) + 1);
-  }
-
-  /// Of n intervals together; nothing where an end is not a value of the format.
-  std::optional<std::int64_t> in_total(const double* lo, const double* hi, std::size_t n) const {
-    if (!by_bits_) return {};
-    const RankCount c = count_by_ranks(lo, hi, n, rule_);
-    return c.off_grid ? std::nullopt : std::optional(c.count);
-  }
-
- private:
-  std::optional<Format> format_;
-  bool by_bits_ = false;
-  RankRule rule_;
-};
-
-double count_members(const SetTensor& t, std::size_t i, const MemberCounter& counted) {
-  double count = 0;
-  std::uint8_t special = 0;
-  for (const Plane& p : t.planes) {
-    const std::uint8_t f = flags_at(p, i);
-    special |= f;
-    if (f & no_reals) continue;
-    const double lo = p.lo()[i], hi = p.hi()[i];
-    count += lo == hi ? 1 : counted(lo, hi);
-  }
-  return count + ((special & has_nan) != 0) + ((special & has_pinf) != 0) + ((special & has_ninf) != 0);
-}
-
-/// Is every set of the block one interval of numbers?
-bool is_plain(const Plane& p, std::int64_t first, std::int64_t count) {
-  std::uint8_t found = 0;
-  if (p.flags)
-    for (std::int64_t i = 0; i < count; ++i) found |= (*p.flags)[static_cast<std::size_t>(first + i)];
-  return !(found & ~any_zero);
-}
-
-/// Such a block, without branches. Ends that are values of the format are counted by their ranks; `outside` lists what is not covered.
-void check_plain(const Plane& p, std::int64_t first, const Doubles& values, const MemberCounter& counter, double& members,
-                 std::vector<std::int64_t>& outside) {
-  const double *lo = p.lo() + first, *hi = p.hi() + first;
-  const std::size_t n = values.size();
-  if (const std::optional<std::int64_t> count = counter.in_total(lo, hi, n)) members += static_cast<double>(*count);
-  else
-    for (std::size_t i = 0; i < n; ++i) members += lo[i] == hi[i] ? 1 : counter(lo[i], hi[i]);
-  if (covers_all(lo, hi, values.data(), n)) return;
-  for (std::size_t i = 0; i < n; ++i)
-    if (!(lo[i] <= values[i] && values[i] <= hi[i])) outside.push_back(first + static_cast<std::int64_t>(i));
-}
-
-std::string set_text(const std::vector<Set<F64>>& sets) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " or ") + part; };
-  std::uint8_t special = 0;
-  for (const Set<F64>& s : sets) {
-    special |= s.flags;
-    if (!s.has_reals()) continue;
-    const double lo = s.lo.d, hi = s.is_point ? s.lo.u : s.hi.u;
-    const auto number = [&](double x) { return x == 0 && (s.flags & any_zero) == has_nzero ? std::string("-0.0") : number_text(x + 0.0); };
-    add(lo == hi ? "{" + number(lo) + "}" : "[" + number(lo) + ", " + number(hi) + "]");
-  }
-  if (special & has_pinf) add("inf");
-  if (special & has_ninf) add("-inf");
-  if (special & has_nan) add("NaN");
-  return text.empty() ? "nothing" : text;
-}
-
-std::vector<Set<F64>> sets_at(const SetTensor& t, std::size_t i) {
-  std::vector<Set<F64>> sets;
-  for (const Plane& p : t.planes) {
-    const std::uint8_t f = flags_at(p, i);
-    sets.push_back(f & no_reals ? Set<F64>::special(f) : Set<F64>::between(F64::exact(p.lo()[i]), F64::exact(p.hi()[i]), f));
-  }
-  return sets;
-}
-
-/// Distance from v to the nearest finite value of the sets, in steps of `format`.
-double distance(const std::vector<Set<F64>>& sets, double v, const std::optional<Format>& format) {
-  double best = std::numeric_limits<double>::infinity();
-  if (!std::isfinite(v)) return best;
-  for (const Set<F64>& s : sets) {
-    if (!s.has_reals()) continue;
-    const double lo = s.lo.d, hi = s.is_point ? s.lo.u : s.hi.u;
-    const double nearest = v < lo ? lo : v > hi ? hi : v;
-    best = std::min(best, format ? std::fabs(steps_between(*format, v, nearest)) : std::fabs(v - nearest));
-  }
-  return best;
 }
 
 /// Only elements where the mask is true; the mask is broadcast to the output.
@@ -281,7 +101,11 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
   if (covered) covered->assign(static_cast<std::size_t>(n), true);
 
   // Blocks are gathered in order, so the report does not depend on the number of threads.
-  const MemberCounter counter(how.counted);
+  const bool is_complex = output.is_complex();
+  const Tensor re = output.real_part(), im = is_complex ? output.imag_part() : re;
+  const auto got = [&](std::int64_t flat) { return Got{re.at(flat), is_complex ? im.at(flat) : 0}; };
+  const std::optional<Format> format = output.type.is_floating() ? std::optional(output.type.format) : std::nullopt;
+  const Judge judge(set, how, format, options.signed_zero);
   constexpr std::int64_t block = 1 << 13;
   struct Part {
     std::vector<std::int64_t> outside;
@@ -292,19 +116,20 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
   parallel_blocks(static_cast<std::int64_t>(parts.size()), evaluation.options(), [&](std::int64_t k) {
     Part& part = parts[static_cast<std::size_t>(k)];
     const std::int64_t first = k * block, count = std::min(block, n - first);
-    Doubles values(static_cast<std::size_t>(count));
-    output.decode(first, count, values.data());
-    if (set.planes.size() == 1 && mask.empty() && !options.signed_zero && !how.members && is_plain(set.planes[0], first, count)) {
-      check_plain(set.planes[0], first, values, counter, part.members, part.outside);
+    Doubles values(static_cast<std::size_t>(count)), imaginary(is_complex ? values.size() : 0);
+    re.decode(first, count, values.data());
+    if (is_complex) im.decode(first, count, imaginary.data());
+    if (mask.empty() && judge.is_plain(first, count)) {
+      judge.check_plain(first, values, part.members, part.outside);
       part.checked += count;
       return;
     }
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::size_t e = static_cast<std::size_t>(first + i);
+      const std::size_t at = static_cast<std::size_t>(i), e = static_cast<std::size_t>(first + i);
       if (!mask.empty() && !mask[e]) continue;
       ++part.checked;
-      part.members += count_members(set, e, counter);
-      if (!is_covered(set, e, values[static_cast<std::size_t>(i)], options.signed_zero, how.members)) part.outside.push_back(first + i);
+      part.members += judge.count(e);
+      if (!judge.covers(e, {values[at], is_complex ? imaginary[at] : 0})) part.outside.push_back(first + i);
     }
   });
   double members = 0;
@@ -315,30 +140,29 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
   }
   report.violations = static_cast<std::int64_t>(report.outside.size());
   report.tightness = report.checked ? members / static_cast<double>(report.checked) : 0;
-  const std::optional<Format> format = output.type.is_floating() ? std::optional(output.type.format) : std::nullopt;
   for (const std::int64_t flat : report.outside) {
     stop_if_asked(evaluation.options());
     if (covered) (*covered)[static_cast<std::size_t>(flat)] = false;
-    const double d = distance(sets_at(set, static_cast<std::size_t>(flat)), output.at(flat), format);
-    report.max_ulps = std::max(report.max_ulps, d);
+    report.max_ulps = std::max(report.max_ulps, judge.distance(static_cast<std::size_t>(flat), got(flat)).ulps());
   }
   for (std::size_t k = 0; k < std::min(options.show, report.outside.size()); ++k) {
     const std::int64_t flat = report.outside[k];
-    const double v = output.at(flat);
-    const auto sets = sets_at(set, static_cast<std::size_t>(flat));
+    const Got v = got(flat);
+    const Distance d = judge.distance(static_cast<std::size_t>(flat), v);
     Violation violation;
     violation.index = unravel(flat, output.extents);
-    violation.got = number_text(v);
-    violation.allowed = set_text(sets);
-    violation.ulps = distance(sets, v, format);
+    violation.got = got_text(v, is_complex);
+    violation.allowed = judge.allowed(static_cast<std::size_t>(flat));
+    violation.ulps = d.ulps();
+    if (is_complex) violation.parts = {d.re, d.im};
     violation.nearest = -1;
     const auto alternatives = evaluation.alternatives(r, how.store, run, flat);
     if (alternatives.sets.size() > 1) {
       double best = std::numeric_limits<double>::infinity();
       for (std::size_t a = 0; a < alternatives.sets.size(); ++a) {
-        const double d = distance({alternatives.sets[a]}, v, format);
-        if (d < best) {
-          best = d;
+        const double away = judge.distance(alternatives.sets[a], is_complex ? &alternatives.imag[a] : nullptr, v).ulps();
+        if (away < best) {
+          best = away;
           violation.nearest = static_cast<int>(a);
         }
       }

@@ -28,6 +28,7 @@ struct Violation {
   std::string allowed;              // "{1.5}", "[1.5, 1.75] or {2}", "NaN"
   double ulps = 0;                  // distance to the nearest allowed value in ulps of the output format; infinite for a special value
   int nearest = 0;                  // which alternative came closest, counted from 0 (-1: only one)
+  std::vector<double> parts = {};   // of a complex value: its distance in the real and in the imaginary part
 };
 
 struct ResultReport {

@@ -122,13 +122,28 @@ Cone make_cone(const Graph& graph, NodeId root, const ConeSource& source) {
     cone.alternatives.push_back(alternatives);
     return static_cast<int>(cone.alternatives.size()) - 1;
   };
+  std::map<std::uint32_t, int> choices;  // shared by the parts of complex numbers
   for (auto step = cone.steps.rbegin(); step != cone.steps.rend(); ++step) {
     const Node& node = graph[step->node];
     if (!row(node).is_choice) continue;
     step->branch = source.labelled_branch(node);
-    if (step->branch < 0) step->variable = variable(static_cast<int>(step->operands.size()));
+    if (step->branch >= 0) continue;
+    const auto same = node.attributes.choice ? choices.find(node.attributes.choice) : choices.end();
+    if (same != choices.end()) {
+      step->variable = same->second;
+      continue;
+    }
+    step->variable = variable(static_cast<int>(step->operands.size()));
+    if (node.attributes.choice) choices[node.attributes.choice] = step->variable;
   }
-  for (Cone::Load& l : cone.loads) l.variable = variable(source.planes(l.node));
+  std::map<Key, int> joint;  // parts of one complex tensor, read at the same places
+  for (Cone::Load& l : cone.loads) {
+    const NodeId whole = source.joint(l.node);
+    const Key key{whole, l.view.strides, l.view.offset};
+    const auto same = whole ? joint.find(key) : joint.end();
+    l.variable = same != joint.end() ? same->second : variable(source.planes(l.node));
+    if (whole) joint.emplace(key, l.variable);
+  }
   std::vector<int> ways;
   for (auto step = cone.steps.rbegin(); step != cone.steps.rend(); ++step) {
     const Node& node = graph[step->node];

@@ -56,6 +56,7 @@ struct Cone {
 struct ConeSource {
   std::function<bool(NodeId)> is_stored;          // a leaf of cones
   std::function<int(NodeId)> planes;              // of a stored node
+  std::function<NodeId(NodeId)> joint;            // of a stored part: its complex node; 0: its planes are its own
   std::function<std::pair<NodeId, View>(NodeId)> view;  // a view node's stored base and how it is read
   std::function<int(const Node&)> labelled_branch;  // -1: an unlabelled choice
 };

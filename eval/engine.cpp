@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <set>
 
 #include "eval/choice_label.hpp"
 #include "eval/ladder.hpp"
 #include "eval/parallel.hpp"
+#include "ops/complex.hpp"
 
 namespace erx {
 namespace {
@@ -25,6 +27,29 @@ Engine::Engine(const Graph& graph, const std::vector<Tensor>& inputs, const Eval
     for (const std::int64_t extent : extents_of(node.shape))
       if (__builtin_mul_overflow(size, extent, &size) || size > max_elements)
         throw Error(Diagnostic{node.span, "a tensor of more than 2^33 elements: " + to_string(node.shape), ""});
+  }
+  for (NodeId id = 0, n = static_cast<NodeId>(graph_.size()); id < n; ++id)
+    if (row(graph_[id]).gather == Gather::pair) find_pairs(id);
+}
+
+/// Parts with choices that may have to be stored by themselves (below a view of a complex tensor): what the two parts of `root` are
+/// made of in the same way. Their choices stay those of one number.
+void Engine::find_pairs(NodeId root) {
+  if (!graph_.has_freedom(root)) return;
+  std::vector<std::pair<NodeId, NodeId>> pending = {{graph_[root].operands[0], graph_[root].operands[1]}};
+  std::set<std::pair<NodeId, NodeId>> seen;
+  while (!pending.empty()) {
+    const auto [x, y] = pending.back();
+    pending.pop_back();
+    const Node &a = graph_[x], &b = graph_[y];
+    const Gather gather = row(a).gather;
+    if (x == y || a.op != b.op || a.operands.size() != b.operands.size() || !(a.shape == b.shape) || (gather != Gather::map && gather != Gather::view)) continue;
+    if (!graph_.has_freedom(x) || !graph_.has_freedom(y) || !seen.insert({x, y}).second) continue;
+    for (std::size_t k = 0; k < a.operands.size(); ++k) pending.emplace_back(a.operands[k], b.operands[k]);
+    if (gather == Gather::map && !pairs_.count(x) && !pairs_.count(y)) {
+      const NodeId both = pair(graph_, x, y);
+      pairs_[x] = pairs_[y] = both;
+    }
   }
 }
 
@@ -83,7 +108,17 @@ void Engine::plan(NodeId root) {
     for (NodeId operand : operands) {
       const bool is_map = row(graph_[operand]).gather == Gather::map;
       if (gather == Gather::reduce || gather == Gather::join) want(operand);
-      if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) want(operand);
+      if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) {
+        want(operand);
+        const auto pair = pairs_.find(operand);
+        if (pair != pairs_.end())
+          for (const NodeId part : graph_[pair->second].operands) {
+            want(part);
+            if (seen[part]) continue;
+            seen[part] = true;
+            pending.push_back(part);
+          }
+      }
       if (!seen[operand]) {
         seen[operand] = true;
         pending.push_back(operand);
@@ -113,7 +148,8 @@ int Engine::precision_of_users(NodeId id) const {
 
 std::optional<NodeId> Engine::sum_before(NodeId rounding) const {
   const Node& node = graph_[rounding];
-  if (!row(node).rounds_operand || node.freedom) return {};
+  // The parts of a complex number with choices are evaluated together.
+  if (!row(node).rounds_operand || node.freedom || pairs_.contains(rounding)) return {};
   const NodeId id = node.operands[0];
   if (row(graph_[id]).gather != Gather::accumulate || precision_of_users(id) == std::numeric_limits<int>::max()) return {};
   for (NodeId user = id + 1; user < graph_.size(); ++user)
@@ -138,14 +174,69 @@ std::pair<NodeId, View> Engine::view_of(NodeId id) const {
 ConeSource Engine::cone_source() const {
   return {[this](NodeId id) { return id < wanted_.size() && wanted_[id]; },
           [this](NodeId id) { return static_cast<int>(stored_[id]->tensor.planes.size()); },
+          [this](NodeId id) { return stored_[id]->joint; },
           [this](NodeId id) { return view_of(id); },
           [this](const Node& node) {
             return node.attributes.text.empty() ? -1 : branch(choice_key(node));
           }};
 }
 
+/// Stores `id` and what it needs, out of turn; false if it needs one of `unless`.
+bool Engine::compute_first(NodeId id, const std::vector<NodeId>& unless) {
+  std::vector<NodeId> pending{id}, needed;
+  std::vector<bool> seen(graph_.size(), false);
+  while (!pending.empty()) {
+    const NodeId k = pending.back();
+    pending.pop_back();
+    if (seen[k] || is_stored(k)) continue;
+    seen[k] = true;
+    if (std::find(unless.begin(), unless.end(), k) != unless.end()) return false;
+    needed.push_back(k);
+    pending.insert(pending.end(), graph_[k].operands.begin(), graph_[k].operands.end());
+  }
+  std::sort(needed.begin(), needed.end());
+  for (const NodeId k : needed)
+    if (wanted_[k] && !stored_[k]) compute(k);
+  return true;
+}
+
+/// Both parts of a complex tensor with choices; false where one needs the other first.
+bool Engine::compute_jointly(NodeId id) {
+  const auto pair = pairs_.find(id);
+  if (pair == pairs_.end()) return false;
+  const std::vector<NodeId> parts = graph_[pair->second].operands;
+  for (const NodeId part : parts)
+    if (!wanted_[part] || stored_[part]) return false;
+  ConeSource source = cone_source();
+  const auto stored = source.is_stored;
+  std::set<NodeId> missing;
+  source.is_stored = [&](NodeId k) { return stored(k) && k != parts[0] && k != parts[1]; };
+  source.planes = [&](NodeId k) {
+    if (!stored_[k]) missing.insert(k);
+    return stored_[k] ? static_cast<int>(stored_[k]->tensor.planes.size()) : 1;
+  };
+  source.joint = [&](NodeId k) { return stored_[k] ? stored_[k]->joint : 0; };
+  Cone cone = make_cone(graph_, pair->second, source);
+  if (!missing.empty()) {
+    if (!joining_.insert(pair->second).second) return false;  // two tensors whose parts need each other
+    const bool ready = std::all_of(missing.begin(), missing.end(), [&](NodeId k) { return compute_first(k, parts); });
+    joining_.erase(pair->second);
+    if (stored_[parts[0]] || stored_[parts[1]]) return stored_[id] != nullptr;
+    if (!ready) return false;
+    cone = make_cone(graph_, pair->second, source);
+  }
+  std::array<Stored, 2> both = run_parts(*this, cone);
+  for (std::size_t p = 0; p < 2; ++p) {
+    both[p].joint = both[p].tensor.planes.size() > 1 ? pair->second : 0;
+    both[p].cone = make_cone(graph_, parts[p], source);
+    stored_[parts[p]] = std::make_unique<Stored>(std::move(both[p]));
+  }
+  return true;
+}
+
 void Engine::compute(NodeId id) {
   stop_if_asked(options_);
+  if (compute_jointly(id)) return;
   Stored result;
   if (const auto fused = fused_.find(id); fused != fused_.end()) {
     stored_[id] = std::make_unique<Stored>(run_sum(*this, fused->second, id));
@@ -158,6 +249,7 @@ void Engine::compute(NodeId id) {
     case Gather::reduce: result = run_reduction(*this, id); break;
     case Gather::join: result = run_join(*this, id); break;
     case Gather::composed: throw Bug("a composed op in a graph");
+    case Gather::pair: result = run_pair(*this, make_cone(graph_, id, cone_source())); break;
     case Gather::map:
     case Gather::view: result = run_cone(*this, make_cone(graph_, id, cone_source())); break;
   }
@@ -298,28 +390,38 @@ bool known_at(const Plane& p, std::int64_t at, Known& k) {
   return !(k.flags & ~any_zero) && k.lo == (*p.lo_u)[i] && k.hi == (*p.hi_d)[i] && std::isfinite(k.lo) && std::isfinite(k.hi);
 }
 
+namespace {
+
+Set<F64> join(const Set<F64>& all, const Climbed& c) {
+  const std::uint8_t keep = (all.has_reals() || !(c.flags & no_reals)) ? 0 : no_reals;
+  const bool both = all.has_reals() && !(c.flags & no_reals);
+  const double lo = both ? std::min(all.lo.d, c.lo) : all.has_reals() ? all.lo.d : c.lo;
+  const double hi = both ? std::max(all.hi.u, c.hi) : all.has_reals() ? all.hi.u : c.hi;
+  return Set<F64>::between(F64::exact(lo), F64::exact(hi), static_cast<std::uint8_t>(((all.flags | c.flags) & ~no_reals) | keep));
+}
+
+}  // namespace
+
 Engine::Alternatives Engine::alternatives(NodeId id, std::int64_t flat) {
   ensure(id);
   Alternatives result;
   const Stored& s = *stored_[id];
   if (!s.cone) return result;
   const Cone& cone = *s.cone;
+  const bool is_pair = row(graph_[id]).gather == Gather::pair;
   // The choice nearest to the root is the last step that is one.
   for (auto step = cone.steps.rbegin(); step != cone.steps.rend(); ++step) {
     if (step->variable < 0 || !step->alternatives.empty()) continue;
+    result.choice = step->node;
     for (std::size_t b = 0; b < step->operands.size(); ++b) {
-      Set<F64> all = Set<F64>::special(0);
+      Set<F64> re = Set<F64>::special(0), im = re;
       for (int a = 0; a < cone.assignments(); ++a) {
         if (cone.branch(step->variable, a) != static_cast<int>(b)) continue;
-        const Climbed c = climb(*this, cone, flat, a);
-        const std::uint8_t keep = (all.has_reals() || !(c.flags & no_reals)) ? 0 : no_reals;
-        const bool both = all.has_reals() && !(c.flags & no_reals);
-        const double lo = both ? std::min(all.lo.d, c.lo) : all.has_reals() ? all.lo.d : c.lo;
-        const double hi = both ? std::max(all.hi.u, c.hi) : all.has_reals() ? all.hi.u : c.hi;
-        all = Set<F64>::between(F64::exact(lo), F64::exact(hi), static_cast<std::uint8_t>(((all.flags | c.flags) & ~no_reals) | keep));
+        re = join(re, climb(*this, cone, flat, a, is_pair ? cone.steps.back().operands[0] : -1));
+        if (is_pair) im = join(im, climb(*this, cone, flat, a, cone.steps.back().operands[1]));
       }
-      result.sets.push_back(all);
-      result.nodes.push_back(graph_[step->node].operands[b]);
+      result.sets.push_back(re);
+      if (is_pair) result.imag.push_back(im);
     }
     return result;
   }

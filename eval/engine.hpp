@@ -2,9 +2,11 @@
 // Nodes that mix elements (sums, reductions), what they read, views and results are stored; elementwise nodes between them are
 // evaluated in cones, tile by tile. A stored node whose values come from a format is settled: undecided elements have climbed.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "eval/cone.hpp"
@@ -33,6 +35,7 @@ struct Stored {
   bool is_exact = false;  // every end is one double
   std::optional<Cone> cone;      // of an elementwise node: how an element is computed again, more finely
   std::optional<SumNode> sum;
+  NodeId joint = 0;  // the complex node that it is a part of, if the two parts' planes belong together
   std::optional<SumNode> reduction;  // of max, min ...: its one term says which elements are combined
   std::optional<Join> join;          // of concat: where its elements come from
 };
@@ -48,8 +51,9 @@ class Engine {
 
   /// The hull of one element for each alternative of the choice nearest to the node (one entry if there is none).
   struct Alternatives {
-    std::vector<NodeId> nodes;
+    NodeId choice = 0;
     std::vector<Set<F64>> sets;
+    std::vector<Set<F64>> imag;  // of a complex node
   };
   Alternatives alternatives(NodeId id, std::int64_t flat);
 
@@ -79,9 +83,14 @@ class Engine {
   std::vector<std::unique_ptr<Stored>> stored_;
   std::vector<bool> wanted_;  // is, or will be, stored
   std::map<NodeId, NodeId> fused_;  // rounding -> the sum that is evaluated with it
+  std::set<NodeId> joining_;        // pairs whose parts are being computed
+  std::map<NodeId, NodeId> pairs_;  // parts that depend on choices -> their complex node
 
   void plan(NodeId root);
   void compute(NodeId id);
+  void find_pairs(NodeId root);
+  bool compute_jointly(NodeId id);
+  bool compute_first(NodeId id, const std::vector<NodeId>& unless);
   ConeSource cone_source() const;
   Stored store_source(NodeId id) const;
 };
@@ -90,6 +99,8 @@ class Engine {
 Stored run_cone(Engine&, Cone cone);
 /// `then`: the one user of the sum, a rounding, which is stored in its place.
 Stored run_sum(Engine&, NodeId id, std::optional<NodeId> then);
+Stored run_pair(Engine&, Cone cone);  // of a complex node
+std::array<Stored, 2> run_parts(Engine&, const Cone& of_pair);  // its parts, plane by plane beside each other
 Stored run_reduction(Engine&, NodeId id);
 Stored run_join(Engine&, NodeId id);
 /// Reads the masks of the sum's terms. errors: Error where a mask is not decided.

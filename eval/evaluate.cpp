@@ -3,6 +3,7 @@
 #include "eval/choice_label.hpp"
 #include "eval/engine.hpp"
 #include "eval/float_guard.hpp"
+#include "eval/split.hpp"
 #include "ops/op.hpp"
 
 namespace erx {
@@ -10,6 +11,7 @@ namespace erx {
 struct Evaluation::State {
   std::shared_ptr<const Graph> graph;
   std::vector<Tensor> inputs;
+  Split split;  // what is evaluated
   EvaluateOptions options;
   struct Choice {
     std::string name, key;            // key: as the engine asks for it
@@ -21,7 +23,7 @@ struct Evaluation::State {
 
   Engine& run(std::size_t k) {
     if (runs.size() <= k) runs.resize(k + 1);
-    if (!runs[k]) runs[k] = std::make_unique<Engine>(*graph, inputs, options, branches(k));
+    if (!runs[k]) runs[k] = std::make_unique<Engine>(*split.graph, split.inputs, options, branches(k));
     return *runs[k];
   }
   std::map<std::string, int> branches(std::size_t k) const {
@@ -72,8 +74,8 @@ void Evaluation::State::add_label(const Node& node) {
 /// The number of parts of a split sum is one choice for the whole call too. Where assignments become too many, the hull has to do.
 void Evaluation::State::add_splits() {
   int count = 0;
-  for (NodeId id = 0; id < graph->size(); ++id) {
-    const Node& node = (*graph)[id];
+  for (NodeId id = 0; id < split.graph->size(); ++id) {  // of what is evaluated: its nodes are the engine's
+    const Node& node = (*split.graph)[id];
     const auto& numbers = node.attributes.order.numbers;
     if (row(node).gather != Gather::accumulate || node.attributes.order.kind != OrderKind::split || numbers.size() < 2) continue;
     ++count;
@@ -89,6 +91,7 @@ Evaluation::Evaluation(std::shared_ptr<const Graph> graph, std::vector<Tensor> i
     : state_(std::make_unique<State>()) {
   state_->graph = std::move(graph);
   state_->inputs = std::move(inputs);
+  state_->split = split_complex(state_->graph, state_->inputs);
   state_->options = options;
   for (NodeId id = 0; id < state_->graph->size(); ++id) {
     const Node& node = (*state_->graph)[id];
@@ -112,7 +115,7 @@ std::string Evaluation::run_name(std::size_t run) const {
 }
 
 NodeId Evaluation::root(std::size_t i, const std::optional<Format>& store, std::size_t run) {
-  const NodeId node = state_->graph->results.at(i).node;
+  const NodeId node = state_->split.graph->results.at(i).node;
   if (!store) return node;
   Engine& engine = state_->run(run);
   const auto key = std::pair{i, store->name};
@@ -139,7 +142,9 @@ const SetTensor& Evaluation::result(std::size_t i, const std::optional<Format>& 
 Evaluation::Alternatives Evaluation::alternatives(std::size_t i, const std::optional<Format>& store, std::size_t run, std::int64_t flat) {
   const FloatGuard guard;
   const Engine::Alternatives a = state_->run(run).alternatives(root(i, store, run), flat);
-  return {a.nodes, a.sets};
+  if (a.sets.empty()) return {};
+  const NodeId choice = state_->split.origin.at(a.choice);
+  return {(*state_->graph)[choice].operands, a.sets, a.imag};
 }
 
 const Counters& Evaluation::counters() const { return state_->counters; }

@@ -54,8 +54,9 @@ class Evaluation {
 
   /// One element under each alternative of the choice nearest to the result, as expressions of the graph and sets.
   struct Alternatives {
-    std::vector<NodeId> nodes;
-    std::vector<Set<F64>> sets;
+    std::vector<NodeId> nodes = {};
+    std::vector<Set<F64>> sets = {};
+    std::vector<Set<F64>> imag = {};  // imaginary parts of a complex element
   };
   Alternatives alternatives(std::size_t i, const std::optional<Format>& store, std::size_t run, std::int64_t flat);
 

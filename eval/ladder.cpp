@@ -35,7 +35,7 @@ class Climber {
  public:
   Climber(const Engine& engine, Context c) : engine_(engine), c_(c) {}
 
-  Set<R> cone(const Cone& cone, std::int64_t flat, int assignment) {
+  Set<R> cone(const Cone& cone, std::int64_t flat, int assignment, int wanted = -1) {
     const Graph& graph = engine_.graph();
     const int first_step = static_cast<int>(cone.loads.size());
     std::vector<Set<R>> slots(cone.slots());
@@ -54,9 +54,10 @@ class Climber {
       std::vector<Set<R>> operands;
       for (int o : step.operands) operands.push_back(slots[o]);
       const Node& node = graph[step.node];
+      if (row(node).gather == Gather::pair) continue;  // one of its parts is wanted
       slots[slot] = formula_of<R>(row(node))(operands, cone.attributes(step, node, assignment), c_);
     }
-    return slots.back();
+    return wanted < 0 ? slots.back() : slots[wanted];
   }
 
   Set<R> cone_hull(const Cone& c, std::int64_t flat) {
@@ -162,8 +163,8 @@ Climbed up_the_ladder(const Engine& engine, bool is_rational, const Element& ele
 
 }  // namespace
 
-Climbed climb(const Engine& engine, const Cone& cone, std::int64_t flat, int assignment) {
-  return up_the_ladder(engine, cone.is_rational, [&](auto& climber) { return climber.cone(cone, flat, assignment); });
+Climbed climb(const Engine& engine, const Cone& cone, std::int64_t flat, int assignment, int slot) {
+  return up_the_ladder(engine, cone.is_rational, [&](auto& climber) { return climber.cone(cone, flat, assignment, slot); });
 }
 
 Climbed climb_hull(const Engine& engine, const Cone& cone, std::int64_t flat) {

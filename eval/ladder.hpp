@@ -13,7 +13,7 @@ struct Climbed {
   enum class By { bulk, big, exact, open } by = By::open;
 };
 
-Climbed climb(const Engine&, const Cone&, std::int64_t flat, int assignment);
+Climbed climb(const Engine&, const Cone&, std::int64_t flat, int assignment, int slot = -1);  // -1: the root
 /// `then`: a map of one operand, on the sum; nullptr: the sum itself.
 Climbed climb(const Engine&, const SumNode&, const Node* then, std::int64_t flat);
 

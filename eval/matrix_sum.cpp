@@ -6,6 +6,7 @@
 
 #include "eval/checksum.hpp"
 #include "eval/magnitudes.hpp"
+#include "eval/matrix_operand.hpp"
 #include "eval/matrix_row.hpp"
 #include "eval/parallel.hpp"
 #include "eval/sum_parts.hpp"
@@ -307,38 +308,27 @@ bool is_matrix_sum(const Engine& engine, const SumNode& sum) {
       ++matrices;
     }
   }
-  return matrices == 1 && size_of(sum.extents) * sum.leaves >= 1 << 14 && gemm_is_sane();
+  return matrices > 0 && size_of(sum.extents) * sum.leaves >= 1 << 14 && gemm_is_sane();
 }
 
 void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle, int precision, const Node* then, const std::function<Set<F64>(std::int64_t)>& bulk,
                     const std::function<Climbed(std::int64_t)>& finer) {
   const std::size_t rank = sum.extents.size();
-  const Term& product = *std::find_if(sum.terms.begin(), sum.terms.end(), [](const Term& t) { return !t.reduced.empty(); });
+  const MatrixOperand left = matrix_operand(engine, sum, false), right = matrix_operand(engine, sum, true);
   std::vector<const Term*> others;
   for (const Term& t : sum.terms)
     if (t.reduced.empty()) others.push_back(&t);
-  const std::int64_t rows = sum.extents[rank - 2], columns = sum.extents[rank - 1], depth = product.reduced[0];
+  const std::int64_t rows = sum.extents[rank - 2], columns = sum.extents[rank - 1], depth = left.depth;
   const Extents batch_extents(sum.extents.begin(), sum.extents.end() - 2);
   const std::int64_t batches = size_of(batch_extents);
-  const Factor &fa = product.a, &fb = *product.b;
-  const Plane &pa = engine.stored(fa.node).hull, &pb = engine.stored(fb.node).hull;
   const EvaluateOptions& options = engine.options();
 
-  const std::int64_t sa_row = fa.out_strides[rank - 2], sa_term = fa.reduced_strides[0];
-  const std::int64_t sb_column = fb.out_strides[rank - 1], sb_term = fb.reduced_strides[0];
-  const auto batch_offset = [&](const Factor& f, std::int64_t batch) {
-    std::int64_t at = 0;
-    for (std::size_t k = batch_extents.size(); k-- > 0;) {
-      at += batch % batch_extents[k] * f.out_strides[k];
-      batch /= batch_extents[k];
-    }
-    return at;
-  };
+  const std::int64_t sa_row = left.line, sa_term = left.term, sb_column = right.line, sb_term = right.term;
   // A panel is small enough that Ctrl-C, which waits for a product, is answered soon, and that it takes little memory.
   const std::int64_t soon = std::max<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64);
   const std::int64_t longest = std::clamp<std::int64_t>(std::min(soon, (std::int64_t{1} << 22) / columns), 1, 512);
   const std::int64_t panel = std::clamp<std::int64_t>((rows + 1) / 2, 1, longest), panels = (rows + panel - 1) / panel;
-  const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + batch_offset(fb, batch), depth, columns, sb_term, sb_column}; };
+  const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + right.offset(batch), depth, columns, sb_term, sb_column}; };
   // Lines are profiled in pieces, by all threads.
   const bool rounds = sum.rule.rounds;
   std::vector<Profile> row_profiles(static_cast<std::size_t>(batches * panels)), column_profiles(static_cast<std::size_t>(batches));
@@ -348,29 +338,31 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   parallel_blocks(batches * (panels + pieces), options, [&](std::int64_t task) {
     const std::int64_t batch = task / (panels + pieces), k = task % (panels + pieces);
     if (k < panels) {
-      const std::int64_t first = k * panel, at = batch_offset(fa, batch) + first * sa_row;
+      const std::int64_t first = k * panel, at = left.offset(batch) + first * sa_row;
       row_profiles[static_cast<std::size_t>(batch * panels + k)] =
-          profile(pa.lo_d->data() + at, pa.flags ? pa.flags->data() + at : nullptr, std::min(panel, rows - first), sa_row, depth, sa_term);
+          profile(left.values->data() + at, left.flags ? left.flags->data() + at : nullptr, std::min(panel, rows - first), sa_row, depth, sa_term);
       return;
     }
-    const std::int64_t first = (k - panels) * piece, at = batch_offset(fb, batch) + first * sb_column;
-    const Profile part = profile(pb.lo_d->data() + at, pb.flags ? pb.flags->data() + at : nullptr, std::min(piece, columns - first), sb_column, depth, sb_term);
+    const std::int64_t first = (k - panels) * piece, at = right.offset(batch) + first * sb_column;
+    const Profile part = profile(right.values->data() + at, right.flags ? right.flags->data() + at : nullptr, std::min(piece, columns - first), sb_column, depth, sb_term);
     Profile& whole = column_profiles[static_cast<std::size_t>(batch)];
     std::copy(part.norm.begin(), part.norm.end(), whole.norm.begin() + first);
     std::copy(part.grid.begin(), part.grid.end(), whole.grid.begin() + first);
   });
   // Users that round to a few bits need no more of the magnitude than float32 gives.
   bool coarse = rounds && precision <= 8;
-  for (const NodeId operand : {fa.node, fb.node}) coarse &= contains(*find_type("f32"), engine.graph()[operand].type);
+  for (const Term& t : sum.terms)
+    if (!t.reduced.empty())
+      for (const NodeId operand : {t.a.node, t.b->node}) coarse &= contains(*find_type("f32"), engine.graph()[operand].type);
   for (std::size_t k = 0; coarse && k < row_profiles.size(); ++k)
     coarse = MagnitudeProduct::fits_float32(depth, row_profiles[k].norm, column_profiles[k / static_cast<std::size_t>(panels)].norm);
   std::optional<MagnitudeProduct> magnitudes;
-  if (rounds) magnitudes.emplace(*pb.lo_d, batches, coarse, options);
+  if (rounds) magnitudes.emplace(*right.values, batches, coarse, options);
   std::vector<std::optional<Checksum>> sums(static_cast<std::size_t>(batches));
   parallel_blocks(2 * batches, options, [&](std::int64_t task) {
     const std::int64_t batch = task / 2;
     const Profile& profile_b = column_profiles[static_cast<std::size_t>(batch)];
-    const MatrixView b = view_b(pb.lo_d->data(), batch);
+    const MatrixView b = view_b(right.values->data(), batch);
     if (task % 2 == 0) sums[static_cast<std::size_t>(batch)].emplace(b, profile_b.norm);
     else if (rounds) magnitudes->prepare(batch, b, profile_b.norm);
   });
@@ -381,11 +373,11 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
   parallel_blocks(batches * panels, options, [&](std::int64_t block) {
     const std::int64_t batch = block / panels, first = block % panels * panel, count = std::min(panel, rows - first);
-    const std::int64_t at_a = batch_offset(fa, batch) + first * sa_row, at_b = batch_offset(fb, batch);
+    const std::int64_t at_a = left.offset(batch) + first * sa_row, at_b = right.offset(batch);
     const Profile& row_profile = row_profiles[static_cast<std::size_t>(block)];
     const Profile& column_profile = column_profiles[static_cast<std::size_t>(batch)];
     Doubles centre(static_cast<std::size_t>(count * columns));
-    const MatrixView a{pa.lo_d->data() + at_a, count, depth, sa_row, sa_term}, b = view_b(pb.lo_d->data(), batch);
+    const MatrixView a{left.values->data() + at_a, count, depth, sa_row, sa_term}, b = view_b(right.values->data(), batch);
     gemm(a, b, centre.data());
     if (planted_fault()) centre[centre.size() / 2] += 1;
     bool agrees = sums[static_cast<std::size_t>(batch)]->agrees(a, row_profile.norm, centre.data());
@@ -406,7 +398,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
       return MatrixRow{width, centre.data() + i * columns, magnitudes_of_row, column_profile.norm.data(),
                        column_profile.grid.data(), row_profile.norm[static_cast<std::size_t>(i)], row_profile.grid[static_cast<std::size_t>(i)],
                        relative, underflow, rounds ? magnitudes->relative(depth) : 0, rounds ? magnitudes->absolute(depth) : 0,
-                       rounds && (!magnitudes->is_coarse() || planted(Mistake::certified_in_float32)), product.negative, then != nullptr};
+                       rounds && (!magnitudes->is_coarse() || planted(Mistake::certified_in_float32)), left.negative, then != nullptr};
     };
     // The row of the output; its inner ends are kept only where they may differ.
     const auto ends_of = [&](std::int64_t i) {
@@ -435,7 +427,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
         open_elements.push_back({i, j, hard[j] != 0, row.other ? row.other[j] : 0, row.other ? row.other_magnitude[j] : 0, row.other ? row.other_grid[j] : 0});
     }
 
-    Lines rows_of_a(pa.lo_d->data() + at_a, count, sa_row, depth, sa_term), columns_of_b(pb.lo_d->data() + at_b, columns, sb_column, depth, sb_term);
+    Lines rows_of_a(left.values->data() + at_a, count, sa_row, depth, sa_term), columns_of_b(right.values->data() + at_b, columns, sb_column, depth, sb_term);
     if (sb_term != 1) std::stable_sort(open_elements.begin(), open_elements.end(), [](const OpenElement& x, const OpenElement& y) { return x.j < y.j; });
     const auto after = [&](const Set<F64>& x) { return then ? op_of(*then).map.f64({&x, 1}, then->attributes, {}) : x; };
     std::int64_t n_refined = 0;

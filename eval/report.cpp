@@ -21,6 +21,8 @@ std::string number(double x) {
   return text;
 }
 
+std::string distance(double x) { return std::isinf(x) ? "not comparable" : number(x); }
+
 std::string plural(std::int64_t n, const std::string& word) { return grouped(n) + " " + word + (n == 1 ? "" : "s"); }
 
 void append(std::string& text, const ResultReport& r) {
@@ -32,6 +34,7 @@ void append(std::string& text, const ResultReport& r) {
   for (const Violation& v : r.first) {
     text += (v.index.empty() ? std::string("    got ") : "    at " + index_text(v.index) + ": got ") + v.got + ", allowed " + v.allowed;
     text += std::isinf(v.ulps) ? ", not comparable" : ", " + number(v.ulps) + (v.ulps == 1 ? " ulp away" : " ulps away");
+    if (!v.parts.empty()) text += " (real " + distance(v.parts[0]) + ", imaginary " + distance(v.parts[1]) + ")";
     if (v.nearest >= 0 && static_cast<std::size_t>(v.nearest) < r.alternatives.size())
       text += ", nearest to alternative " + std::to_string(v.nearest + 1) + ": " + r.alternatives[static_cast<std::size_t>(v.nearest)];
     text += "\n";

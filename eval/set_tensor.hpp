@@ -28,6 +28,7 @@ struct SetTensor {
   Type type;
   Extents extents;
   std::vector<Plane> planes;
+  std::vector<Plane> imag;  // of a complex type: imaginary parts, plane by plane beside the real ones, which then hold no others
   bool settled = true;
   std::int64_t size() const { return size_of(extents); }
 };

@@ -172,6 +172,33 @@ Tensor Tensor::of(Type type, Extents extents, const std::vector<double>& values)
   return owning(std::move(type), Storage::f64, std::move(extents), sizeof(double), std::move(bytes));
 }
 
+Tensor Tensor::complex(Tensor re, Tensor im) {
+  if (re.extents != im.extents) throw Bug("the parts of a complex tensor differ in shape");
+  re.type = Type::complex(join(re.type, im.type));
+  re.imag = std::make_shared<const Tensor>(std::move(im));
+  return re;
+}
+
+Tensor Tensor::real_part() const {
+  if (!is_complex()) return *this;
+  Tensor t = *this;
+  t.imag = nullptr;
+  t.type = type.part();
+  return t;
+}
+
+Tensor Tensor::imag_part() const {
+  if (is_complex()) {
+    Tensor t = *imag;
+    t.type = type.part();
+    return t;
+  }
+  Tensor zero = one(type.is_boolean() ? Type::integer() : type, Storage::f64, 0.0);
+  zero.extents = extents;
+  zero.byte_strides.assign(extents.size(), 0);
+  return zero;
+}
+
 const std::byte* Tensor::address(std::int64_t flat) const {
   const std::byte* p = data;
   for (std::size_t k = extents.size(); k-- > 0;) {

@@ -24,6 +24,12 @@ struct Tensor {
   const std::byte* data = nullptr;
   std::shared_ptr<const void> owner;
   std::string text;          // Storage::rational: the exact text of a 0-d real, "3/10"
+  std::shared_ptr<const Tensor> imag;  // of a complex type: its imaginary part; all other fields are those of the real part
+
+  static Tensor complex(Tensor re, Tensor im);  // of one shape
+  bool is_complex() const { return type.is_complex; }
+  Tensor real_part() const;  // of a real tensor: itself
+  Tensor imag_part() const;  // of a real tensor: zeros
 
   static Tensor scalar(double);
   static Tensor rational(std::string text);

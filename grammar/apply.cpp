@@ -97,7 +97,7 @@ bool Lowering::refuse_wide(const Value& v, const Manner& mode) {
   return true;
 }
 
-Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attributes, const Span& at, const Manner& mode) {
+Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes attributes, const Span& at, const Manner& mode) {
   Value result;
   result.at = at;
   const bool is_integer = [&] {
@@ -105,7 +105,7 @@ Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attrib
       return v.node && (graph[*v.node].type.is_integer() || graph[*v.node].type.is_boolean() || v.dim);
     });
   }();
-  const bool counts = op.arithmetic && !is_integer;
+  const bool counts = written.arithmetic && !is_integer;
   if (mode.kind == Manner::Kind::rounded) {
     for (Value& v : values) {
       if (counts && refuse_wide(v, mode)) return result;
@@ -117,10 +117,16 @@ Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attrib
       }
     }
   }
-  const std::optional<NodeId> exact = exactly(op, values, attributes, at);
+  const bool on_complex = std::any_of(values.begin(), values.end(), [&](const Value& v) { return is_complex(v); });
+  if (on_complex && refuse_complex(written, values, at, mode)) return result;
+  const std::size_t before = graph.size();
+  const std::optional<NodeId> exact = exactly(written, values, attributes, at);
   if (!exact) return result;
   const bool is_whole = graph[*exact].type.is_integer() || graph[*exact].type.is_boolean();
-  if (!op.arithmetic || is_whole || mode.kind == Manner::Kind::exact) {
+  // abs of a complex number is an operation of its own, real(z) often none.
+  const bool same = !on_complex || graph[*exact].type.is_complex;
+  const Op& op = same ? written : row(graph[*exact]);
+  if (!op.arithmetic || (!same && *exact < before) || is_whole || mode.kind == Manner::Kind::exact) {
     result.node = exact;
     if (mode.kind == Manner::Kind::rounded && !op.arithmetic && !is_whole) {
       for (const Value& v : values) {
@@ -135,7 +141,9 @@ Value Lowering::apply(const Op& op, std::vector<Value> values, Attributes attrib
   }
   if (mode.kind == Manner::Kind::within) {
     // A sum of many terms has many roundings, wherever it stands: `A @ B * c` as much as `(A @ B) * c`.
-    if (op.sum_role == SumRole::contraction || op.sum_role == SumRole::reduction) {
+    // A complex product is one too, in each of its parts.
+    const bool is_sum_of_products = op.sum_role == SumRole::product && std::all_of(values.begin(), values.end(), [&](const Value& v) { return is_complex(v); });
+    if (op.sum_role == SumRole::contraction || op.sum_role == SumRole::reduction || is_sum_of_products) {
       Attributes summed;
       summed.format = mode.format;
       summed.rounding.flush = mode.flush;

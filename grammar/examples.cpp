@@ -15,6 +15,7 @@ class ExampleReader {
     LiteralTensor t;
     t.span = ast_.span(s);
     fill(s, 0, t);
+    if (!t.imaginary.empty()) t.imaginary.resize(t.elements.size(), "0");
     return t;
   }
 
@@ -44,10 +45,14 @@ class ExampleReader {
 
   void fill(const Syntax& s, std::size_t depth, LiteralTensor& t) {
     if (!s.is(Form::array)) {
-      std::string text;
-      if (!number(s, text)) {
+      std::string text, imaginary;
+      const bool pair = s.is(Form::head) && s.text == "complex" && s[0].size() == 0 && s[1].size() == 2;
+      if (pair && number(s[1][0], text) && number(s[1][1], imaginary)) {
+        t.imaginary.resize(t.elements.size(), "0");
+        t.imaginary.push_back(imaginary);
+      } else if (!number(s, text)) {
         if (!s.is(Form::error)) {
-          errors_.push_back({ast_.span(s), "expected a number or a list of numbers", "as in 0.5, 3/10, nan, inf or true"});
+          errors_.push_back({ast_.span(s), "expected a number or a list of numbers", "as in 0.5, 3/10, nan, inf, true or complex(1, 2)"});
         }
         text = "0";
       }

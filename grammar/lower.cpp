@@ -149,7 +149,7 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
     used_[*v.node] = at;
     if (mode.kind == Manner::Kind::rounded && !v.dim && !literal_leaf(*v.node)) {
       const Type& type = graph[*v.node].type;
-      if (!type.is_integer() && !type.is_boolean() && !contains(Type::of(mode.format), type)) {
+      if (!type.is_integer() && !type.is_boolean() && !contains(Type::of(mode.format), type.part())) {
         v.wide = at;
         v.wide_name = s.text;
         v.wide_type = to_string(type);

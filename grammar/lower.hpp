@@ -65,6 +65,13 @@ class Lowering {
   bool refuse_wide(const Value&, const Manner&);
   void note_dims(Diagnostic&, const std::vector<NodeId>&) const;
 
+  // complex.cpp
+  Value complex(const Syntax&, const Manner&);
+  bool is_complex(const Value& v) const { return v.node && graph[*v.node].type.is_complex; }
+  bool refuse_complex(const Op&, const std::vector<Value>&, const Span& at, const Manner&);
+  Value as_declared(Value, const Type& declared);  // a real number where a complex one is declared
+  const Syntax* format_word(const Syntax& what) const;  // F of `F` or of `complex<F>`
+
   // call.cpp: functions
   Value call(const Syntax&, const Manner&);
   Value operation(const Op&, const Syntax&, const Manner&);

@@ -41,6 +41,7 @@ struct LiteralTensor {
   Extents extents;
   std::vector<std::string> elements;
   Span span;
+  std::vector<std::string> imaginary = {};  // where some are complex(1, 2): of all
 };
 
 struct ExampleLine {

@@ -47,7 +47,8 @@ bool fits(const Graph& graph, NodeId id, const Type& type) {
 
 }  // namespace
 
-void Lowering::give_one(const Declared& declared, const Value& v) {
+void Lowering::give_one(const Declared& declared, const Value& given) {
+  const Value v = declared.type && !given.is_tuple ? as_declared(given, *declared.type) : given;
   if (v.is_tuple) {
     error({v.at, "a tuple where one result is declared", ""});
     return;
@@ -62,10 +63,10 @@ void Lowering::give_one(const Declared& declared, const Value& v) {
     const auto number = literal_leaf(*v.node);
     const bool is_value = number && want.is_floating() && holds_literal(want.format, graph[*number].attributes.text);
     if (!is_value && !(node.type.is_integer() && fits(graph, *v.node, want))) {
-      const std::string found = node.type.is_real() ? "not rounded" : to_string(node.type);
+      const std::string found = is_complex(v) && !want.is_complex ? "complex" : node.type.is_real() ? "not rounded" : to_string(node.type);
       Diagnostic d{v.at, "the result is " + found + ", and " + to_string(want) + " is declared", "expected " + to_string(want)};
       if (declared.span) std::move(d).note(declared.span, "declared here");
-      if (want.is_floating() && !node.type.is_boolean()) {
+      if (want.is_floating() && !node.type.is_boolean() && (want.is_complex || !is_complex(v))) {
         std::move(d).suggest(v.at, "round<" + want.format.name + ">(" + std::string(v.at.text()) + ")");
       }
       if (want.is_integer() && want.bits > 0 && node.type.is_integer()) {

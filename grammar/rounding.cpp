@@ -14,7 +14,8 @@ Value Lowering::head(const Syntax& s, const Manner& mode) {
                                                     {"approx", &Lowering::approx},
                                                     {"cast", &Lowering::cast},
                                                     {"wrap", &Lowering::cast},
-                                                    {"saturate", &Lowering::cast}};
+                                                    {"saturate", &Lowering::cast},
+                                                    {"complex", &Lowering::complex}};
   auto found = heads.find(s.text);
   if (found != heads.end()) return (this->*found->second)(s, mode);
   if (s.text == "float") {

@@ -19,8 +19,14 @@ bool has_rest(const Syntax& dims) {
 std::optional<Type> Lowering::type(const Syntax& s, bool* generic) {
   const Syntax& what = s[0];
   if (what.is(Form::head) && what.text == "complex") {
-    error({span(what), "complex values are not part of this version of the language", ""});
-    return {};
+    if (what[0].size() == 0) return Type::complex(Type::real());
+    if (what[0].size() > 1) error({span(what), "`complex` takes one format, as in complex<f32>", ""});
+    const Syntax& word = what[0][0];
+    const auto bound = word.is(Form::name) ? formats_.find(word.text) : formats_.end();
+    if (bound != formats_.end() && generic) *generic = true;
+    if (bound != formats_.end()) return bound->second ? std::optional(Type::complex(Type::of(*bound->second))) : std::nullopt;
+    const auto f = format(word);
+    return f ? std::optional(Type::complex(Type::of(*f))) : std::nullopt;
   }
   if (what.is(Form::name)) {
     auto bound = formats_.find(what.text);
@@ -103,7 +109,8 @@ void Lowering::input(const Syntax& p, const Binding* bound) {
     shape = declared_shape(dims);
   }
   if (declared && declared->is_real() && !dims.is(Form::nothing)) {
-    error({span(p[0]), "`real` is one exact number; a tensor has a format", "write f64[...] for doubles"});
+    error({span(p[0]), "`" + to_string(*declared) + "` is one exact number; a tensor has a format",
+           declared->is_complex ? "write complex<f64>[...] for doubles" : "write f64[...] for doubles"});
     declared.reset();
   }
   if (declared && shape) {
@@ -145,12 +152,16 @@ void Lowering::default_input(const Syntax& p) {
             v.at, "round<" + declared->format.name + ">(" + std::string(v.at.text()) + ")"));
         v = Value::unknown(v.at);
       }
+    } else if (is_complex(v) && !declared->is_complex) {
+      error({v.at, "the default of `" + p.text + "` is complex, and its type is " + to_string(*declared), ""});
+      v = Value::unknown(v.at);
     } else if (declared->is_boolean() != graph[*v.node].type.is_boolean()) {
       error(
           {v.at, "the default of `" + p.text + "` is " + to_string(graph[*v.node].type) + ", and its type is " + to_string(*declared), ""});
       v = Value::unknown(v.at);
     }
   }
+  if (declared) v = as_declared(v, *declared);
   if (v.node && shape && !(graph[*v.node].shape == *shape)) {
     Attributes attributes;
     attributes.shape = *shape;

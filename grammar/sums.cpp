@@ -4,6 +4,7 @@
 #include "grammar/lower.hpp"
 #include "grammar/words.hpp"
 #include "ops/rules.hpp"
+#include "ops/op.hpp"
 #include "ops/terms.hpp"
 
 namespace erx {
@@ -107,6 +108,7 @@ bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& hea
   const std::string acc_text(Span{ast().source, head.begin, head[0].end}.text());
   auto text = [&](const Syntax& s) { return std::string(span(s).text()); };
   auto place = [&](NodeId id) {
+    if (graph[id].operands.size() == 1 && graph[graph[id].operands[0]].type.is_complex) id = graph[id].operands[0];  // A, whose real part is a leaf
     auto used = used_.find(id);
     return used != used_.end() && !graph[id].name.empty() ? used->second : graph[id].span;
   };
@@ -176,7 +178,12 @@ Value Lowering::acc(const Syntax& s, const Manner& mode) {
     is_complete = false;
     return v;
   }
-  if (!check_leaves(*x.node, *attributes.format, s)) return v;
+  // Each part of a complex sum is a sum of its own.
+  const bool is_pair = row(graph[*x.node]).gather == Gather::pair && graph[*x.node].name.empty();
+  const std::vector<NodeId> sums = is_pair ? graph[*x.node].operands : std::vector{*x.node};
+  for (const NodeId sum : sums) {
+    if (!check_leaves(sum, *attributes.format, s)) return v;
+  }
   v.node = build(op("acc"), {*x.node}, std::move(attributes), {x.at}, span(s));
   return v;
 }

@@ -34,11 +34,12 @@ void Lowering::check_names(const Bindings& given, const Span& at) {
 
 bool Lowering::accepts(const Type& declared, const Binding& b, const Syntax& parameter) {
   const bool number = b.extents.empty() && (b.type.is_real() || b.type.is_integer());
-  if (declared.is_real() && !b.type.is_boolean()) return true;
+  const bool complex_for_real = b.type.is_complex && !declared.is_complex;
+  if (declared.is_real() && !b.type.is_boolean() && !complex_for_real) return true;
   if (contains(declared, b.type)) return true;
-  if (number && (declared.is_floating() || declared.is_integer())) return true;  // whether it is a value of the type is seen later
+  if (number && !complex_for_real && (declared.is_floating() || declared.is_integer())) return true;  // whether it is a value of the type is seen later
   Diagnostic d{span(parameter[0]), "`" + parameter.text + "` is " + to_string(b.type) + ", and the spec takes " + to_string(declared), ""};
-  if (declared.is_floating() && b.type.is_floating())
+  if (declared.is_floating() && b.type.is_floating() && !complex_for_real)
     d.label = "not every value of " + to_string(b.type) + " is a value of " + to_string(declared);
   error(std::move(d));
   return false;
@@ -104,16 +105,20 @@ bool Lowering::unify_dim(const Syntax& dim, std::int64_t extent, const Syntax& p
 
 void Lowering::unify(const Syntax& p, const Binding& b) {
   const Syntax &what = p[0][0], &dims = p[0][1];
-  if (what.is(Form::name) && formats_.count(what.text)) {
-    auto& bound = formats_[what.text];
+  const Syntax* const word = format_word(what);
+  if (word && word->is(Form::name) && formats_.count(word->text)) {
+    auto& bound = formats_[word->text];
     if (!b.type.is_floating()) {
-      error({span(p[0]), "`" + p.text + "` is " + to_string(b.type) + ", and `" + what.text + "` is a floating-point format", ""});
+      error({span(p[0]), "`" + p.text + "` is " + to_string(b.type) + ", and `" + word->text + "` is a floating-point format", ""});
+    } else if (b.type.is_complex && word == &what) {
+      error({span(p[0]), "`" + p.text + "` is " + to_string(b.type) + ", and `" + word->text + "` is a floating-point format",
+             "write complex<" + word->text + "> for complex numbers"});
     } else if (!bound) {
       bound = b.type.format;
-      format_from_[what.text] = p.text;
+      format_from_[word->text] = p.text;
     } else if (!(*bound == b.type.format)) {
       error({span(p[0]),
-             "`" + what.text + "` is " + bound->name + " in `" + format_from_[what.text] + "` and " + b.type.format.name + " in `" +
+             "`" + word->text + "` is " + bound->name + " in `" + format_from_[word->text] + "` and " + b.type.format.name + " in `" +
                  p.text + "`",
              ""});
     }

@@ -61,6 +61,7 @@ struct Attributes {
   Shape shape;                            // reshape, broadcast, iota
   std::vector<Slice> slices;              // index
   std::uint8_t scales = 0;                // mul: bit k is set if operand k is an exact scalar parameter (set by build)
+  std::uint32_t choice = 0;               // any_of: choices of one number are one choice (the two parts of a complex number); 0: its own
   std::string text;                       // literal: its exact decimal text; any_of: label; input: name; approx: src
   bool operator==(const Attributes&) const = default;
 };

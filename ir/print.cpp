@@ -145,7 +145,7 @@ class Printer {
     }
     for (NodeId id = 0; id < graph_.size(); ++id) {
       if (!uses_[id] || is(graph_[id], "input") || !is_parameter(id)) continue;
-      out += (out.empty() ? "" : ", ") + graph_[id].name + ": real = " + definition(id);
+      out += (out.empty() ? "" : ", ") + graph_[id].name + ": " + to_string(graph_[id].type.is_complex ? graph_[id].type : Type::real()) + " = " + definition(id);
     }
     return out;
   }

@@ -16,13 +16,14 @@ bool holds_integers(const Format& f, const Type& t) {
 }  // namespace
 
 bool Type::operator==(const Type& o) const {
-  if (kind != o.kind) return false;
+  if (kind != o.kind || is_complex != o.is_complex) return false;
   if (kind == Kind::floating) return format == o.format;
   if (kind == Kind::integer) return bits == o.bits && (bits == 0 || is_signed == o.is_signed);
   return true;
 }
 
 std::string to_string(const Type& t) {
+  if (t.is_complex) return t.is_real() ? "complex" : "complex<" + to_string(t.part()) + ">";
   switch (t.kind) {
     case Kind::real: return "real";
     case Kind::floating: return t.format.name;
@@ -40,11 +41,20 @@ std::optional<Type> find_type(std::string_view name) {
     for (bool is_signed : {true, false})
       if (name == (is_signed ? "i" : "u") + std::to_string(bits)) return Type::integer(bits, is_signed);
   if (const Format* f = find_format(name)) return Type::of(*f);
+  if (name == "complex") return Type::complex(Type::real());
+  if (name == "complex32") return Type::complex(Type::of(*find_format("f16")));
+  if (name == "complex64") return Type::complex(Type::of(*find_format("f32")));
+  if (name == "complex128") return Type::complex(Type::of(*find_format("f64")));
+  constexpr std::string_view head = "complex<";
+  if (name.substr(0, head.size()) == head && name.back() == '>') {
+    if (const Format* f = find_format(name.substr(head.size(), name.size() - head.size() - 1))) return Type::complex(Type::of(*f));
+  }
   return {};
 }
 
 bool contains(const Type& outer, const Type& inner) {
   if (outer.is_boolean() || inner.is_boolean()) return outer.is_boolean() && inner.is_boolean();
+  if (inner.is_complex && !outer.is_complex) return false;
   if (outer.is_real()) return true;
   if (inner.is_real()) return false;
   if (outer.is_floating()) return inner.is_floating() ? contains(outer.format, inner.format) : holds_integers(outer.format, inner);
@@ -57,7 +67,7 @@ bool contains(const Type& outer, const Type& inner) {
 Type join(const Type& a, const Type& b) {
   if (contains(a, b)) return a;
   if (contains(b, a)) return b;
-  return Type::real();
+  return a.is_complex || b.is_complex ? Type::complex(join(a.part(), b.part())) : Type::real();
 }
 
 }  // namespace erx

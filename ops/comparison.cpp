@@ -88,8 +88,14 @@ struct Where {
 };
 
 template <class F>
-Op comparison_row(std::string_view name, std::string_view symbol, std::string_view doc) {
-  return map_row<F>({.name = name, .symbol = symbol, .doc = doc, .source = "IEEE 754-2019, 5.11", .operands = 2, .type = rules::bool_type});
+Op comparison_row(std::string_view name, std::string_view symbol, std::string_view doc, ComplexRule complex = nullptr) {
+  return map_row<F>({.name = name,
+                     .symbol = symbol,
+                     .doc = doc,
+                     .source = "IEEE 754-2019, 5.11",
+                     .operands = 2,
+                     .type = rules::bool_type,
+                     .complex = complex});
 }
 
 }  // namespace
@@ -101,8 +107,8 @@ std::span<const Op* const> comparison() {
       comparison_row<Order<true, false>>("le", "<=", "x <= y; false for NaN"),
       comparison_row<Order<false, true>>("gt", ">", "x > y; false for NaN"),
       comparison_row<Order<true, true>>("ge", ">=", "x >= y; false for NaN"),
-      comparison_row<Equal<false>>("eq", "==", "x == y; false for NaN, true for -0 == +0"),
-      comparison_row<Equal<true>>("ne", "!=", "x != y; true for NaN, false for -0 != +0"),
+      comparison_row<Equal<false>>("eq", "==", "x == y; false for NaN, true for -0 == +0", on_complex::both),
+      comparison_row<Equal<true>>("ne", "!=", "x != y; true for NaN, false for -0 != +0", on_complex::either),
       map_row<And>({.name = "and", .symbol = "and", .doc = "x and y, for bools", .source = "logic", .operands = 2, .type = logic_type}),
       map_row<Or>({.name = "or", .symbol = "or", .doc = "x or y, for bools", .source = "logic", .operands = 2, .type = logic_type}),
       map_row<Not>({.name = "not", .symbol = "not", .doc = "not x, for bools", .source = "logic", .type = logic_type}),
@@ -110,7 +116,8 @@ std::span<const Op* const> comparison() {
                       .doc = "where(c, x, y): x where c, else y; reads only the branch taken",
                       .source = "NumPy where",
                       .operands = 3,
-                      .type = choice_type}),
+                      .type = choice_type,
+                      .complex = on_complex::parts}),
   };
   static const std::vector<const Op*> all = pointers(rows);
   return all;

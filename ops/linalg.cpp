@@ -42,7 +42,8 @@ std::span<const Op* const> linalg() {
                                      .type = rules::arithmetic_type,
                                      .shape = matmul_shape,
                                      .arithmetic = true,
-                                     .sum_role = SumRole::contraction},
+                                     .sum_role = SumRole::contraction,
+                                     .complex = on_complex::product},
                                     Gather::sum);
   static const Op* const rows[] = {&matmul};
   return rows;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "ops/complex.hpp"
 #include "ops/families.hpp"
 #include "ops/row.hpp"
 
@@ -37,6 +38,7 @@ Op make_row(const Row& r, Gather gather) {
   op.empty = r.empty;
   op.is_prefix = r.prefix;
   op.is_whole = r.whole;
+  op.complex = r.complex;
   return op;
 }
 
@@ -45,7 +47,7 @@ std::span<const Op* const> all_ops() {
     std::vector<const Op*> all;
     for (auto family : {families::source(), families::elementwise(), families::comparison(), families::integers(), families::functions(),
                         families::rounding(), families::approximate(), families::casts(), families::reduce(), families::sum(), families::linalg(), families::layout(),
-                        families::composed()})
+                        families::composed(), families::complex()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
@@ -119,7 +121,7 @@ Type beside(const Graph& g, const Node& node, const std::vector<Type>& others) {
   const auto x = written_value(g, node);
   if (!x) return node.type;
   for (const Type& t : others)
-    if (holds(t, *x)) return t.is_integer() ? Type::integer() : t;
+    if (holds(t, *x)) return t.is_integer() ? Type::integer() : t.part();
   return node.type;
 }
 
@@ -137,10 +139,22 @@ NodeId build(Graph& g, const Op& op, std::vector<NodeId> operands, Attributes at
   if (op.gather == Gather::composed) throw Bug(std::string(op.name) + " is written out in other rows");
   const std::size_t masks = attributes.masked ? 1 : 0;
   check_count(op, operands.size() - masks);
+  if (op.gather == Gather::pair && !g[operands[0]].type.is_complex && !g[operands[1]].type.is_complex) return pair(g, operands[0], operands[1], span);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i] >= g.size()) throw Bug("an operand has to precede its user");
+    if (!g[operands[i]].type.is_complex) continue;
+    if (op.complex) return op.complex(g, op, operands, attributes, span);
+    throw RuleBroken{"`" + std::string(op.symbol.empty() ? op.name : op.symbol) + "` takes real numbers, and this is complex", static_cast<int>(i),
+                     "take real(z), imag(z) or abs(z)"};
+  }
+  return build_plain(g, op, std::move(operands), std::move(attributes), std::move(span));
+}
+
+NodeId build_plain(Graph& g, const Op& op, std::vector<NodeId> operands, Attributes attributes, Span span) {
+  const std::size_t masks = attributes.masked ? 1 : 0;
   std::vector<Type> types;
   std::vector<Shape> shapes;
   for (NodeId id : operands) {
-    if (id >= g.size()) throw Bug("an operand has to precede its user");
     types.push_back(g[id].type);
     shapes.push_back(g[id].shape);
   }
@@ -159,7 +173,7 @@ NodeId build(Graph& g, const Op& op, std::vector<NodeId> operands, Attributes at
   attributes.scales = 0;
   if (op.is_product)
     for (std::size_t i = 0; i < operands.size() && i < 8; ++i)
-      if (g[operands[i]].scalar_parameter) attributes.scales |= static_cast<std::uint8_t>(1u << i);
+      if (is_scalar_parameter(g, operands[i])) attributes.scales |= static_cast<std::uint8_t>(1u << i);
   node.freedom = op.freedom && op.freedom(attributes);
   node.operands = std::move(operands);
   node.attributes = std::move(attributes);

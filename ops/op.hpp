@@ -26,6 +26,7 @@ enum class Gather {
   accumulate,  // is the sum written in its operand, rounded in some order (acc, within)
   join,        // is one element of one operand: they lie one after the other along `axes` (concat)
   composed,    // never a node: its call is written out in other rows (mean, stack)
+  pair,        // has the element of each operand as its real and its imaginary part (complex): ops/complex.hpp
 };
 
 /// One formula, instantiated for every number type.
@@ -58,6 +59,11 @@ struct RuleBroken {
   std::string label = {};
 };
 
+struct Op;
+
+/// What an op on complex operands is made of: appends the nodes of both parts. Throws RuleBroken.
+using ComplexRule = NodeId (*)(Graph&, const Op&, const std::vector<NodeId>& operands, const Attributes&, const Span&);
+
 /// What an op means to a sum that is opened into its terms (ops/terms.hpp).
 enum class SumRole { none, plus, minus, product, reduction, contraction };
 
@@ -86,6 +92,7 @@ struct Op : OpName {
   double empty = 0;         // Gather::reduce: the value of an empty reduction
   bool is_prefix = false;   // Gather::reduce, Gather::sum: an element is made of those up to its own along the axis (cumsum)
   bool is_whole = false;    // Gather::reduce: the formula takes all elements at once; one that a mask leaves out is the empty set
+  ComplexRule complex = nullptr;  // nullptr: takes real numbers only
 };
 
 std::span<const Op* const> all_ops();

@@ -4,6 +4,7 @@
 // A row without a name, a doc line or a source is a Bug at the first use of the table.
 #pragma once
 #include "ops/bulk.hpp"
+#include "ops/complex.hpp"
 #include "ops/op.hpp"
 #include "ops/rules.hpp"
 
@@ -32,6 +33,7 @@ struct Row {
   double empty = 0;
   bool prefix = false;
   bool whole = false;
+  ComplexRule complex = nullptr;
 };
 
 Op make_row(const Row&, Gather);

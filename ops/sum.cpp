@@ -11,7 +11,8 @@ std::span<const Op* const> sum() {
                                   .type = rules::arithmetic_type,
                                   .shape = rules::reduced_shape,
                                   .arithmetic = true,
-                                  .sum_role = SumRole::reduction},
+                                  .sum_role = SumRole::reduction,
+                                  .complex = on_complex::parts},
                                  Gather::sum);
   static const Op cumsum = make_row({.name = "cumsum",
                                      .doc = "cumsum(x, axis=): element i is the exact sum of those up to i along the axis",

@@ -21,7 +21,6 @@ _refused = {
     "S": "an array of bytes strings is not a tensor",
     "M": "dates are not supported",
     "m": "time differences are not supported",
-    "c": "complex numbers are not supported: pass the real and the imaginary part",
 }
 
 
@@ -50,7 +49,7 @@ def _scalar(x: object) -> _erx.Tensor:
     if isinstance(x, bool):
         return _erx.boolean(x)
     if isinstance(x, complex):
-        raise TypeError(_refused["c"])
+        return _erx.complex(_erx.scalar(x.real), _erx.scalar(x.imag))
     if isinstance(x, float):
         return _erx.scalar(x)
     if isinstance(x, Decimal) and not x.is_finite():
@@ -74,6 +73,10 @@ def _from_numpy(x: np.ndarray | np.generic, declared: str | None = None) -> _erx
         array = array.astype(dtype.newbyteorder("="))
         dtype = array.dtype
     name = dtype.name
+    if dtype.kind == "c":
+        if dtype.itemsize > 16:
+            raise TypeError(f"arrays of dtype {dtype} are not portable: convert to complex128")
+        return _erx.tensor(_contiguous(array), name)
     if dtype.kind == "V" and name.startswith("void"):
         return _raw_bits(array, declared)
     if name in ("int2", "int4"):
@@ -120,9 +123,12 @@ def _from_torch(x) -> _erx.Tensor:  # not imported: only a user of PyTorch has o
         raise TypeError("quantized tensors are not supported: pass x.dequantize() or x.int_repr()")
     if x.device.type == "meta":
         raise TypeError("a tensor on the device 'meta' has no elements")
-    if x.is_complex():
-        raise TypeError(_refused["c"])
     x = x.detach().cpu().resolve_conj().resolve_neg()
+    if x.is_complex():
+        if x.dtype == torch.complex32:
+            parts = torch.view_as_real(x)
+            return _erx.complex(_from_torch(parts[..., 0]), _from_torch(parts[..., 1]))
+        return _from_numpy(x.numpy())
     name = spelling(x.dtype)
     try:
         kind = DType(name).kind
@@ -144,7 +150,7 @@ def _from_list(x: list | tuple, real: bool) -> _erx.Tensor:
         if isinstance(value, Result) or _is_torch(value):
             if tuple(value.shape) != ():
                 raise TypeError("a list may hold numbers and lists, not arrays: stack them first")
-            return float(value.lo) if isinstance(value, Result) else value.item()
+            return value.lo.item() if isinstance(value, Result) else value.item()
         if isinstance(value, (Fraction, Decimal)) or value is None or isinstance(value, (str, bytes)):
             raise TypeError(f"a list may hold numbers and lists, not {_name(value)}")
         if isinstance(value, numbers.Real) and not isinstance(value, (bool, int, float, np.generic)):

@@ -36,18 +36,36 @@ class DType(str):
 
     @property
     def is_floating(self) -> bool:
-        return self.category == 2 and self.kind != "real"
+        """Values of a format, or complex numbers with such parts."""
+        return self.category >= 2 and not self.is_exact
+
+    @property
+    def is_exact(self) -> bool:
+        return self.kind in ("real", "complex")
+
+    @property
+    def is_complex(self) -> bool:
+        return self.kind.startswith("complex")
+
+    @property
+    def part(self) -> DType:
+        """The type of the real and the imaginary part; a real type's own."""
+        if not self.is_complex:
+            return self
+        return DType(self.kind[len("complex<"):-1] or "real")
 
     @property
     def category(self) -> int:
-        """0 for bool, 1 for integers, 2 for numbers with a fraction: the higher one decides a common type."""
+        """0 for bool, 1 for integers, 2 for numbers with a fraction, 3 for complex ones: the higher one decides a common type."""
+        if self.is_complex:
+            return 3
         if self.kind == "bool":
             return 0
         return 1 if self.kind == "int" or self.kind[0] in "iu" else 2
 
     @property
     def precision(self) -> int:
-        return _erx.precision(self.kind)
+        return _erx.precision(self.part.kind)
 
     def holds(self, other: DType) -> bool:
         """Every value of `other` is a value of this type."""
@@ -55,6 +73,7 @@ class DType(str):
 
 
 _integers = {"i": "int", "u": "uint"}
+_complex = {"complex<f16>": "complex32", "complex<f32>": "complex64", "complex<f64>": "complex128"}
 
 
 def spelling(name: object) -> str:
@@ -62,7 +81,7 @@ def spelling(name: object) -> str:
     if isinstance(name, str):
         text = str.__str__(name)
     elif isinstance(name, type):
-        text = {float: "float64", int: "int64", bool: "bool"}.get(name, name.__name__)
+        text = {float: "float64", int: "int64", bool: "bool", complex: "complex128"}.get(name, name.__name__)
     else:
         text = getattr(name, "name", None) or str(name)
     text = text.removeprefix("torch.")
@@ -77,15 +96,21 @@ def _long_name(kind: str) -> str:
         return "int64"
     if kind[0] in _integers and kind[1:].isdigit():
         return _integers[kind[0]] + kind[1:]
-    if kind in ("bool", "real") or kind.startswith("float<"):
+    if kind in _complex:
+        return _complex[kind]
+    if kind in ("bool", "real") or kind.startswith(("float<", "complex")):
         return kind
     return (_erx.format_aliases(kind) or [kind])[0]
 
 
 def common(a: DType, b: DType) -> DType:
     """The narrowest usual type that holds both, as PyTorch promotes: bfloat16 with float16 gives float32."""
+    if a.is_complex != b.is_complex and min(a.category, b.category) == 2:
+        return complex_of(common(a.part, b.part))
     if a.category != b.category:
         return max(a, b, key=lambda t: t.category)
+    if a.is_complex:
+        return complex_of(common(a.part, b.part))
     if a.holds(b):
         return a
     if b.holds(a):
@@ -98,6 +123,14 @@ def common(a: DType, b: DType) -> DType:
     raise _erx.SpecError(f"{a} and {b} have no common type; give dtype=, or convert one of them with er.round")
 
 
+def complex_of(t: DType) -> DType:
+    """As PyTorch's toComplexType: bfloat16 and narrower formats give complex64, integers too."""
+    if t.is_complex:
+        return t
+    parts = t if t.kind in ("f16", "f32", "f64", "real") else DType("f64" if t.is_floating and t.precision > 24 else "f32")
+    return DType("complex" if parts.kind == "real" else f"complex<{parts.kind}>")
+
+
 def promoted(arrays: list[DType], zero_dimensional: list[DType], scalars: list[int]) -> DType | None:
     """PyTorch's rule: 0-d operands and Python scalars count only by a higher category. None: there is nothing with a type."""
     result = None
@@ -105,20 +138,24 @@ def promoted(arrays: list[DType], zero_dimensional: list[DType], scalars: list[i
         own = None
         for t in group:
             own = t if own is None else common(own, t)
+        if own is not None and own.is_complex and result is not None and result.category == 2:
+            own = complex_of(result)
         if own is not None and (result is None or own.category > result.category):
             result = own
     if not scalars:
         return result
     category = max(scalars)
     if result is None:
-        return DType(("bool", "int64", "float64")[category])
-    return DType(("bool", "int64", "float32")[category]) if category > result.category else result
+        return DType(("bool", "int64", "float64", "complex128")[category])
+    if category <= result.category:
+        return result
+    return complex_of(result) if category == 3 else DType(("bool", "int64", "float32")[category])
 
 
 def compute_type(stored: DType, sources: list[DType]) -> DType:
     """What the default tolerance computes in: float32 for narrower formats, and never less than the sources hold."""
-    result = stored if stored.precision >= 24 else DType("f32")
-    for t in [stored, *sources]:
+    result = stored.part if stored.precision >= 24 else DType("f32")
+    for t in (t.part for t in [stored, *sources]):
         if t.is_floating and not result.holds(t):
             result = DType("f64")
     return result
@@ -131,6 +168,7 @@ def rounds_alike(stored: DType, compute: DType) -> bool:
     product has at most 2p bits: one that is no value of `compute`, but less than half its smallest value from a midpoint of `stored`,
     would need log2(ratio of the smallest values) + 1.
     """
+    stored = stored.part
     p = stored.precision
     if compute == stored:
         return True

@@ -27,11 +27,12 @@ class _Operand:
         self.shape = self.piece.shape
         self.dtype = DType(self.piece.type)
         if self.is_scalar:
-            self.dtype = DType("bool" if isinstance(x, bool) else "int" if isinstance(x, int) else "real")
+            self.dtype = DType("bool" if isinstance(x, bool) else "int" if isinstance(x, int) else "complex" if isinstance(x, complex)
+                               else "real")
 
     @property
     def is_real(self) -> bool:
-        return self.dtype.kind == "real"
+        return self.dtype.is_exact
 
     def fits(self, stored: DType) -> bool:
         """Are its elements values of `stored`?"""
@@ -45,8 +46,12 @@ class _Operand:
             return
         if self.dtype.is_floating and self.shape != ():
             return  # dtype= narrower than the operands: only the result is rounded
-        self.piece = _erx.round(_number(self.piece), stored.kind, "rne", "", False)
-        self.dtype = stored
+        self.piece = _erx.round(_number(self.piece), stored.part.kind, "rne", "", False)
+        self.dtype = stored.part
+
+    def as_complex(self) -> None:
+        """As PyTorch promotes: a real operand of a complex operation has 0 for its imaginary part, which multiplies too."""
+        self.piece = _complex(_number(self.piece))
 
     def as_whole(self) -> None:
         """A literal takes its type from the other operand; where that is a number too, it is an integer."""
@@ -67,6 +72,10 @@ def _number(piece: _erx.Piece) -> _erx.Piece:
     return _erx.apply("where", [piece, _erx.literal("1"), _erx.literal("0")])
 
 
+def _complex(piece: _erx.Piece) -> _erx.Piece:
+    return piece if piece.type.startswith("complex") else _erx.apply("complex", [piece, _erx.literal("0")])
+
+
 def _common(operands: Sequence[_Operand], dtype: object) -> DType:
     """The type of the result; operands are cast to the promoted type as PyTorch does."""
     arrays = [o.dtype for o in operands if not o.is_scalar and o.shape != () and not o.is_real]
@@ -85,6 +94,8 @@ def _common(operands: Sequence[_Operand], dtype: object) -> DType:
         return DType(dtype)
     for o in operands:
         o.cast(shared)
+        if shared.is_complex:
+            o.as_complex()
     stored = shared if dtype is None else DType(dtype)
     if stored.category < 2 and all(o.is_scalar for o in operands):
         for o in operands:
@@ -101,14 +112,21 @@ def _stored(operation: _erx.Piece, stored: DType, operands: Sequence[_Operand], 
         return Result(_erx.Group([operation], True), 0)
     if not stored.is_floating:
         raise _erx.SpecError(f"a result cannot be stored as {stored}")
+    if operation.type.startswith("complex") and not stored.is_complex:
+        raise _erx.SpecError(f"a complex result cannot be stored as {stored}")
     compute = compute_type(stored, [o.dtype for o in operands if not o.is_scalar])
     innocuous = single and rounds_alike(stored, compute) and all(o.fits(stored) for o in operands)
     innocuous = innocuous or (same is not None and same.fits(compute))
     piece = _erx.within(operation, compute.kind, innocuous)
-    return Result(_erx.Group([_erx.round(piece, stored.kind, "rne", "", False)], True), 0)
+    return Result(_erx.Group([_rounded(piece, stored)], True), 0)
 
 
-def _factor(value: object, name: str, stored: DType) -> tuple[_erx.Piece, float]:
+def _rounded(piece: _erx.Piece, stored: DType, mode: str = "rne", overflow: str = "", flush: bool = False) -> _erx.Piece:
+    """One rounding of each part."""
+    return _erx.round(_complex(piece) if stored.is_complex else piece, stored.part.kind, mode, overflow, flush)
+
+
+def _factor(value: object, name: str, stored: DType) -> tuple[_erx.Piece, complex]:
     """An exact scalar that makes its product absent where it is 0, and its value."""
     if isinstance(value, Result):
         if value.shape != ():
@@ -117,6 +135,8 @@ def _factor(value: object, name: str, stored: DType) -> tuple[_erx.Piece, float]
     tensor = _tensor(value, name)
     if tensor.shape != ():
         raise TypeError(f"{name} has to be a number")
+    if tensor.type.startswith("complex") and not stored.is_complex:
+        raise TypeError(f"{name} is complex, and the operands are not")
     whole = stored.category < 2 and tensor.type != "real"
     return _erx.input(name, tensor if whole else _erx.as_real(tensor), True), _erx.nearest(tensor)
 
@@ -130,8 +150,8 @@ def array(data: object, dtype: object = None) -> Result:
     else:
         tensor = tensor_of(data, None if dtype is None else DType(dtype).kind)
     if dtype is None:
-        if tensor.type == "real":
-            tensor = _erx.checked(tensor, "f64")
+        if tensor.type in ("real", "complex"):
+            tensor = _erx.checked(tensor, "f64" if tensor.type == "real" else "complex128")
     else:
         wanted = DType(dtype)
         rounds = wanted.is_floating and tensor.type != wanted.kind
@@ -159,8 +179,8 @@ def multiply(x: object, y: object, *, dtype: object = None) -> Result:
     points = [o for o in (a, b) if not o.is_scalar and not o.is_real and o.shape == () and o.dtype.is_floating]
     stored = _common([a, b], dtype)
     same = a if b.value in (1, -1) else b if a.value in (1, -1) else None
-    product = _stored(_erx.apply("mul", [a.piece, b.piece]), stored, [a, b], True, same)
-    if all(o.piece is piece for o, piece in zip((a, b), exact) if o in points):
+    product = _stored(_erx.apply("mul", [a.piece, b.piece]), stored, [a, b], not stored.is_complex, None if stored.is_complex else same)
+    if stored.is_complex or all(o.piece is piece for o, piece in zip((a, b), exact) if o in points):
         return product
     kept = [piece if o in points else o.piece for o, piece in zip((a, b), exact)]
     return any_of(product, _stored(_erx.apply("mul", kept), stored, [a, b], False))
@@ -233,6 +253,6 @@ def any_of(*alternatives: object, label: str = "") -> Result:
 
 
 def round(x: object, dtype: object, mode: str = "rne", *, overflow: str = "", flush: bool = False) -> Result:
-    """x rounded once to `dtype`: modes rne rna rtz rtp rtn rto sr faithful; overflow sat, sat_finite or nosat."""
+    """x rounded once to `dtype`, of a complex x each part: modes rne rna rtz rtp rtn rto sr faithful; overflow sat, sat_finite or nosat."""
     piece = _number(operand(x, "x"))
-    return Result(_erx.Group([_erx.round(piece, DType(dtype).kind, mode, overflow, flush)], False), 0)
+    return Result(_erx.Group([_rounded(piece, DType(dtype), mode, overflow, flush)], False), 0)

@@ -14,7 +14,7 @@ from ._arrays import tensor_of
 from ._dtypes import DType
 
 Shape = tuple[int, ...]
-Scalar = (bool, int, float, Fraction, Decimal)  # exact numbers
+Scalar = (bool, int, float, complex, Fraction, Decimal)  # exact numbers
 
 
 class Uncopied:
@@ -137,6 +137,17 @@ class Result(Uncopied):
     def hi(self) -> np.ndarray:
         """The largest allowed value of each element."""
         return self._group.hull(self._index)[1]
+
+    @property
+    def real(self) -> Result:
+        return self._view(_erx.apply("real", [self._piece]))
+
+    @property
+    def imag(self) -> Result:
+        return self._view(_erx.apply("imag", [self._piece]))
+
+    def conj(self) -> Result:
+        return self._view(_erx.apply("conj", [self._piece]))
 
     def covers(self, out: object, compute: object = None, *, where: object = None, signed_zero: bool = False) -> np.ndarray:
         """For each element of `out`: is it allowed? `compute` is the format that `within` computes in, instead of its own."""
@@ -285,12 +296,24 @@ def operand(x: object, name: str) -> _erx.Piece:
         return x._piece
     tensor = tensor_of(x)
     if isinstance(x, (int, float)) and not isinstance(x, bool):
-        exact = Decimal(x)
-        text = format(abs(exact), "f")
-        if exact.is_finite() and len(text) <= 20:
-            piece = _erx.literal(text)
-            return _erx.apply("neg", [piece]) if exact.is_signed() else piece
+        literal = _literal(x)
+        if literal is not None:
+            return literal
+    if isinstance(x, complex):
+        parts = [_literal(x.real), _literal(x.imag)]
+        if all(p is not None for p in parts):
+            return _erx.apply("complex", parts)
     return _erx.input(name, tensor, False)
+
+
+def _literal(x: int | float) -> _erx.Piece | None:
+    """A short number as itself."""
+    exact = Decimal(x)
+    text = format(abs(exact), "f")
+    if not exact.is_finite() or len(text) > 20:
+        return None
+    piece = _erx.literal(text)
+    return _erx.apply("neg", [piece]) if exact.is_signed() else piece
 
 
 def _binary(op: str, x: object, y: object) -> Result:
@@ -306,10 +329,12 @@ def _output(out: object, result: Result) -> _erx.Tensor:
         if out._piece.tensor is None:
             raise TypeError("the output to check has to be data, not a result of er")
         return out._piece.tensor
-    if isinstance(out, (bool, int, float)):
+    written = isinstance(out, (bool, int, float, complex, list, tuple))
+    if written and not isinstance(out, (list, tuple)):
         out = np.asarray(out)
     # In a list 1 is written for 1.0 where the result is not an integer.
-    return tensor_of(out, result._piece.type if result.dtype.is_floating else None, real_lists=result.dtype.category == 2)
+    tensor = tensor_of(out, result._piece.type if result.dtype.is_floating else None, real_lists=result.dtype.category >= 2)
+    return _erx.as_complex(tensor) if result.dtype.is_complex and written else tensor
 
 
 def _mask(where: object) -> _erx.Tensor | None:

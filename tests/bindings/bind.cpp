@@ -22,7 +22,7 @@ std::string wrong(const Tensor& t, const Type& declared) {
 template <class T>
 Tensor one(T value, Storage storage, Type type) {
   auto owner = std::make_shared<T>(value);
-  return Tensor{type, storage, {}, {}, reinterpret_cast<const std::byte*>(owner.get()), owner, ""};
+  return Tensor{type, storage, {}, {}, reinterpret_cast<const std::byte*>(owner.get()), owner, "", nullptr};
 }
 
 const double not_a_number = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();

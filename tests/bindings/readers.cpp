@@ -101,6 +101,18 @@ TEST_CASE("npy: 0-d, empty, and every version of the header") {
   CHECK(decode_npy(NpyFile{"<f8", "(1L, 2L)"}.add(1.0).add(2.0).bytes(), {"x"}).extents == Extents{1, 2});
 }
 
+TEST_CASE("npy: complex numbers lie in pairs") {
+  const Tensor c64 = decode_npy(NpyFile{"<c8", "(2,)"}.add(1.5f).add(-2.0f).add(0.25f).add(3.0f).bytes(), {"x"});
+  CHECK(to_string(c64.type) == "complex<f32>");
+  CHECK(values(c64.real_part()) == std::vector<double>{1.5, 0.25});
+  CHECK(values(c64.imag_part()) == std::vector<double>{-2, 3});
+  const Tensor big = decode_npy(NpyFile{">c16", "(2, 1)", true}.add(1.5, true).add(-2.0, true).add(0.25, true).add(3.0, true).bytes(), {"x"});
+  CHECK(to_string(big.type) == "complex<f64>");
+  CHECK(values(big.real_part()) == std::vector<double>{1.5, 0.25});
+  CHECK(values(big.imag_part()) == std::vector<double>{-2, 3});
+  says(message([] { decode_npy(NpyFile{"<c8", "(0,)"}.bytes(), {"a.npy", type("bf16"), true}); }), "not bits");
+}
+
 TEST_CASE("npy: void arrays hold the bits of the declared format") {
   const auto v2 = NpyFile{"|V2", "(2,)"}.add(std::uint16_t{0x3f80}).add(std::uint16_t{0xc049}).bytes();
   CHECK(values(decode_npy(v2, {"x", type("bf16")})) == std::vector<double>{1, -3.140625});
@@ -123,7 +135,7 @@ TEST_CASE("npy: what is no array of numbers is refused by name") {
   const auto refused = [](const NpyFile& f) { return message([&] { decode_npy(f.bytes(), {"a.npy"}); }); };
   says(refused({"|O", "(1,)"}), "`a.npy`: it holds Python objects");
   says(refused({"|O", "(1,)"}), "np.save(path, np.asarray");
-  says(refused({"<c16", "(1,)"}), "complex numbers");
+  says(refused({"<c32", "(0,)"}), "complex128");
   says(refused({"<U5", "(1,)"}), "text");
   says(refused({"<M8[ns]", "(1,)"}), "dates");
   says(refused({"<f16", "(0,)"}), "long double");
@@ -230,6 +242,12 @@ TEST_CASE("safetensors: dtypes, names, damage") {
   CHECK(read_tensor("bf16:" + path + ":i", {}).at(0) == 1);
   CHECK(read_tensor("bits:" + path + ":i", type("bf16")).at(0) == 1);
   says(message([&] { read_tensor(path + ":v", {}); }), "no tensor `v`");
+  const std::string pair = R"({"z":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}})";
+  const std::string complex = file("z.safetensors", pair, std::string("\0\0\x80\x3f\0\0\x20\xc0", 8));
+  CHECK(to_string(read_tensor(complex, {}).type) == "complex<f32>");
+  CHECK(values(read_tensor(complex, {}).real_part()) == std::vector<double>{1});
+  CHECK(values(read_tensor(complex, {}).imag_part()) == std::vector<double>{-2.5});
+  says(message([&] { read_tensor("bits:" + complex, {}); }), "not bits");
   says(message([&] { read_tensor(file("s.safetensors", good, "abc") + ":w", {}); }), "cut short");
   says(message([&] { read_tensor(folder.write("e.safetensors", "x") + ":w", {}); }), "no .safetensors file");
   says(message([&] { read_tensor(file("o.safetensors", R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,2]}})", "ab") + ":w", {}); }), "do not fill");
@@ -246,6 +264,8 @@ TEST_CASE("readers: a missing file and a folder are named") {
 
 TEST_CASE("readers: an array in Python's terms") {
   CHECK(describe(Tensor::of(type("f32"), {3, 4}, std::vector<double>(12))) == "a float32 array of shape (3, 4)");
+  const Tensor one = Tensor::of(type("f32"), {1}, {1});
+  CHECK(describe(Tensor::complex(one, one)) == "a complex64 array of shape (1,)");
   CHECK(describe(Tensor::of(type("bf16"), {3}, std::vector<double>(3))) == "a bfloat16 array of shape (3,)");
   CHECK(describe(Tensor::of(Type::integer(64), {}, {1})) == "an int64 array of shape ()");
   CHECK(describe(Tensor::scalar(0.3)) == "the number 0.3");

@@ -19,7 +19,7 @@ bool same(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0 || (st
 Tensor codes(const Format& f, const std::vector<std::uint8_t>& bytes, std::int64_t n) {
   const auto size = (f.width() + 7) / 8;
   auto owner = std::make_shared<std::vector<std::uint8_t>>(bytes);
-  return {Type::of(f), Storage::code, {n}, {size}, reinterpret_cast<const std::byte*>(owner->data()), owner, ""};
+  return {Type::of(f), Storage::code, {n}, {size}, reinterpret_cast<const std::byte*>(owner->data()), owner, "", nullptr};
 }
 
 }  // namespace

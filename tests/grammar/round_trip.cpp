@@ -99,6 +99,19 @@ const std::vector<Case> cases = {
     {"fn relu(x) { return maximum(x, 0) }\nfn gelu(x, k = 2) = x * sigmoid(k * x)\n"
      "spec f(x: f32[N]) -> f32[N] { return in f32 { relu(gelu(x) * 2) + gelu(x, k=3) } }",
      {"x=f32[3]"}},
+    {"z * w - x * conj(z) / w + complex(x, imag(w)) / x", {"z=complex64[2]", "w=complex64[2]", "x=f32[2]"}},
+    {"round<f32>(alpha * z) + x * real(beta)", {"alpha=complex", "beta=complex", "z=complex64[2]", "x=f32[2]"}},
+    {"acc<f32, seq>(A @ B + C - z * z) + within<f32>(A @ B + alpha * C)",
+     {"A=complex64[2,3]", "B=complex64[3,2]", "C=complex64[2,2]", "z=complex64", "alpha=complex"}},
+    {"within<f32>(z * w * 2 + mean(z) - sum(w, axis=0)) + approx<f32, ulp=2>(abs(z))", {"z=complex64[2]", "w=complex64[2]"}},
+    {"in f32, contract { let t = x * x; z + t - conj(w) + z / x }", {"z=complex64[2]", "w=complex64[2]", "x=f32[2]"}},
+    {"let y = any_of(z, conj(z), x); let c = any_of<\"p\">(y, w); where(z == w and z != x, y, c) - real(c)",
+     {"z=complex64[2]", "w=complex64[2]", "x=f32[2]"}},
+    {"let y = z * w; let s = acc<f32>(round<f32>(y) * z); (reshape(s, (2, 1)).T[0, ::-1], complex<bf16>(y), complex<f32>(x, x))",
+     {"z=complex64[2]", "w=complex64[2]", "x=f32[2]"}},
+    {"spec f<T: format>(A: complex<T>[M, K], B: complex<T>[K, N], alpha: complex = complex(1, 2) / 3, z: complex<f32> = 2) -> (p: complex<T>[M, N], q: complex<f32>[M, N]) {\n"
+     "  let ab = acc<f32>(A @ B)\n  return (ab, round<f32>(alpha * ab + z))\n}",
+     {"A=complex64[2,3]", "B=complex64[3,4]"}},
     {"format e5m3 = float<e=5, m=3>\nspec f(x: e5m3[N]) -> e5m3[N] { return round<e5m3>(x / 3) }", {"x=f8e5m2[3]"}},
 };
 

@@ -132,6 +132,10 @@ const std::map<std::string_view, Oracle>& oracles() {
                 nullptr,
                 0,
                 true};
+    t["real"] = {1, [](const double* x) { return x[0]; }, exact, [](const Q* x) -> Value { return x[0]; }};
+    t["conj"] = t["real"];
+    t["imag"] = {1, [](const double*) { return 0.0; }, exact, [](const Q*) -> Value { return Q(0); }};
+    t["hypot"] = {2, [](const double* x) { return std::hypot(x[0], x[1]); }, close};
     t["sqrt"] = {1, [](const double* x) { return std::sqrt(x[0]); }, {}, nullptr, mpfr_sqrt};
     t["rsqrt"] = {1, [](const double* x) { return x[0] == 0 ? 1 / x[0] : 1 / std::sqrt(x[0]); }, close, nullptr, mpfr_rec_sqrt};
     t["exp"] = {1, [](const double* x) { return std::exp(x[0]); }, close, nullptr, mpfr_exp};

@@ -196,13 +196,38 @@ def test_layouts_of_npy(here):
 
 def test_what_is_no_array_of_numbers_is_refused(here):
     np.save(here / "object.npy", np.array([1, "a"], object), allow_pickle=True)
-    np.save(here / "complex.npy", np.ones((2, 2), complex))
     (here / "short.npy").write_bytes((here / "A.npy").read_bytes()[:-1])
     (here / "text.npy").write_text("1 2 3")
-    for name, part in {"object.npy": "Python objects", "complex.npy": "complex", "short.npy": "cut short", "text.npy": "no .npy file",
+    for name, part in {"object.npy": "Python objects", "short.npy": "cut short", "text.npy": "no .npy file",
                        "missing.npy": "No such file", ".": "folder"}.items():
         verdict(erx("check", "gemm.erx", "--in", f"A={name}", *INPUTS[1:], "--out", "good.npy", cwd=here), 2, name, part)
         verdict(erx("check", "gemm.erx", "--in", *INPUTS, "--out", name, cwd=here), 2, name, part)
+
+
+def test_complex_numbers(here):
+    z = np.array([1 + 2j, 3 - 0.5j], np.complex64)
+    np.save(here / "z.npy", z)
+    np.savez(here / "all.npz", z=z, alpha=np.complex128(0.5 + 2j))
+    np.save(here / "good.npy", z * np.complex64(0.5 + 2j))
+    np.save(here / "bad.npy", (z * np.complex64(0.5 + 2j)).conj())
+    spec = "spec s(z: complex<f32>[N], alpha: complex = 1) -> complex<f32>[N] {\n  return round<f32>(alpha * z)\n}\n"
+    verdict(erx("check", "-", "--in", "z=z.npy", "alpha=0.5+2j", "--out", "good.npy", cwd=here, stdin=spec), 0, "COVERED", "complex<f32>[2]")
+    verdict(erx("check", "-", "--in", "z=z.npy", "alpha=1/2+4/2j", "--out", "good.npy", cwd=here, stdin=spec), 0)
+    verdict(erx("check", "-", "--in", "all.npz", "--out", "good.npy", cwd=here, stdin=spec), 0)
+    verdict(erx("check", "-", "--in", "z=z.npy", "--out", "z.npy", cwd=here, stdin=spec), 0)
+    verdict(erx("check", "-", "--in", "z=z.npy", "alpha=5e-1+2j", "--out", "bad.npy", cwd=here, stdin=spec), 1, "got -3.5-3j",
+            "allowed {-3.5+3j}", "real 0, imaginary")
+    run = erx("eval", "-", "--in", "z=z.npy", "alpha=-2j", "--save", "sets.npz", cwd=here, stdin=spec)
+    verdict(run, 0, "output[0]", "{4-2j}")
+    with np.load(here / "sets.npz") as sets:
+        assert sorted(sets) == ["output.imag.flags", "output.imag.hi", "output.imag.lo", "output.real.flags", "output.real.hi", "output.real.lo"]
+        assert sets["output.real.lo"].tolist() == [4, -1] and sets["output.imag.hi"].tolist() == [-2, -6]
+    verdict(erx("check", "-", "--in", "z=z.npy", "alpha=2", "--out", "good.npy", cwd=here,
+                stdin=spec.replace("alpha: complex = 1", "alpha: real")), 1)
+    verdict(erx("check", "-", "--in", "z=z.npy", "alpha=2j", "--out", "good.npy", cwd=here,
+                stdin=spec.replace("alpha: complex = 1", "alpha: real")), 2, "complex")
+    np.save(here / "real.npy", np.ones(2, np.float32))
+    verdict(erx("check", "-", "--in", "z=z.npy", "--out", "real.npy", cwd=here, stdin=spec), 2, "f32", "complex<f32>")
 
 
 def test_an_argument_must_be_exactly_representable(here):

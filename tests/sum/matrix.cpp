@@ -56,6 +56,7 @@ struct Product {
   double beta = 1;
   bool scaled = false;
   std::optional<Format> stored = {};  // the sum is rounded into it
+  bool halves = false;  // A1 @ B1 - A2 @ B2, the parts of A and B along the sum
 };
 
 struct Evaluated {
@@ -76,7 +77,25 @@ std::shared_ptr<const Graph> graph_of(const Product& p) {
     t.axes = {1, 0};
     b = build(*g, op("transpose"), {b}, t);
   }
-  NodeId s = build(*g, op("matmul"), {a, b});
+  const auto part = [&](NodeId x, std::size_t axis, std::int64_t start, std::int64_t count) {
+    Attributes t;
+    for (std::size_t k = 0; k < (*g)[x].shape.size(); ++k) {
+      const bool here = k == axis;
+      t.slices.push_back({Slice::Kind::range, here ? start : 0, 1, here ? count : -1});
+    }
+    return build(*g, op("index"), {x}, t);
+  };
+  const auto half = [&](std::int64_t start, std::int64_t count) {
+    const NodeId left = part(a, (*g)[a].shape.size() - 1, start, count), right = part(b, 0, start, count);
+    return build(*g, op("matmul"), {left, right});
+  };
+  NodeId s = 0;
+  if (p.halves) {
+    const NodeId first = half(0, p.k / 2), second = half(p.k / 2, p.k - p.k / 2);
+    s = build(*g, op("sub"), {first, second});
+  } else {
+    s = build(*g, op("matmul"), {a, b});
+  }
   if (p.with_c) {
     if (p.scaled) c = build(*g, op("mul"), {beta, c});
     s = p.minus ? build(*g, op("sub"), {c, s}) : build(*g, op("add"), {s, c});
@@ -208,7 +227,7 @@ Found against_floats(const Product& p, const Operands& o, const Plane& fast, Fig
   for (std::int64_t i = 0; i < p.batch * p.m; ++i)
     for (std::int64_t j = 0; j < p.n; ++j) {
       for (std::int64_t k = 0; k < p.k; ++k) {
-        a[static_cast<std::size_t>(k)] = static_cast<float>(o.a[static_cast<std::size_t>(i * p.k + k)]) * (p.minus ? -1.0f : 1.0f);
+        a[static_cast<std::size_t>(k)] = static_cast<float>(o.a[static_cast<std::size_t>(i * p.k + k)]) * (p.minus != (p.halves && k >= p.k / 2) ? -1.0f : 1.0f);
         b[static_cast<std::size_t>(k)] = static_cast<float>(o.b[static_cast<std::size_t>(p.transposed ? j * p.k + k : k * p.n + j)]);
       }
       // beta * C rounded once; a beta of 0 reads no C.
@@ -248,6 +267,12 @@ std::vector<Product> products() {
   put("bf16 specials + 0 C", bf16, bf16, f32, Data::specials, [](Product& p) { p.with_c = p.scaled = true; p.beta = 0; });
   put("bf16 batched", bf16, bf16, f32, Data::gaussian, [](Product& p) { p.batch = 3, p.m = 19; });
   put("f32 batched, transposed", f32, f32, f32, Data::gaussian, [](Product& p) { p.batch = 2, p.m = 29, p.transposed = true; });
+  put("two f32 products", f32, f32, f32, Data::gaussian, [](Product& p) { p.halves = true; });
+  put("C - two bf16 products, batched, transposed", bf16, bf16, f32, Data::gaussian,
+      [](Product& p) { p.halves = p.with_c = p.minus = p.transposed = true, p.batch = 3, p.m = 19; });
+  put("two f16 products of integers", f16, f16, f32, Data::integer, [](Product& p) { p.halves = true; });
+  put("two f32 products, specials", f32, f32, f32, Data::specials, [](Product& p) { p.halves = true; });
+  put("two f64 products, exactly", f64, f64, f64, Data::wide, [](Product& p) { p.halves = true; p.rounds = false; });
   put("f32 cancelling", f32, f32, f32, Data::cancelling, plain);
   put("bf16 cancelling + C", bf16, bf16, f32, Data::cancelling, [](Product& p) { p.with_c = true; });
   put("f32 lognormal", f32, f32, f32, Data::wide, plain);
