@@ -250,10 +250,20 @@ class Generator:
         place = self.made(f"argmax({', '.join(filter(None, [e.text, text]))})", more.ArgMax(e.node, axis), [e])
         return self.binary("add", place, self.input(()))
 
+    def exactly(self, shape, e):
+        """An expression that broadcasts to a shape, in that shape."""
+        if e.shape == shape:
+            return e
+        skipped = len(shape) - len(e.shape)
+
+        def source(i):
+            return tuple(0 if n == 1 else k for k, n in zip(i[skipped:], e.shape))
+        return self.made(f"broadcast({e.text}, {shape_text(shape)})", oracle.View(e.node, shape, source), [e], fmt=e.fmt)
+
     def letters(self, shape, make):
         """An einsum of two operands with this result."""
         rng = self.rng
-        result = "abc"[:len(shape)]
+        result = "abcde"[:len(shape)]
         summed = rng.choice(["k", "k", "kl", ""])
         length = dict(zip(result + summed, shape + tuple(rng.choice([1, 2, 3]) for _ in summed)))
         terms = []
@@ -267,7 +277,7 @@ class Generator:
         if rng.random() < 0.2 and terms[0]:
             terms[0].append(terms[0][0])  # a diagonal
         subscripts = ",".join("".join(t) for t in terms) + "->" + result
-        parts = [make(tuple(length[x] for x in t)) for t in terms]
+        parts = [self.exactly(shape, make(shape)) for shape in (tuple(length[x] for x in t) for t in terms)]
         return self.made(f'einsum("{subscripts}", {", ".join(p.text for p in parts)})', more.Einsum(subscripts, *(p.node for p in parts)), parts)
 
     def einsum(self, shape, depth):
@@ -278,7 +288,8 @@ class Generator:
         if axis is None:
             return self.view(shape, depth)
         first = self.rng.randrange(1, shape[axis])
-        parts = [self.real(shape[:axis] + (n,) + shape[axis + 1:], depth - 1) for n in (first, shape[axis] - first)]
+        shapes = [shape[:axis] + (n,) + shape[axis + 1:] for n in (first, shape[axis] - first)]
+        parts = [self.exactly(s, self.real(s, depth - 1)) for s in shapes]
         return self.made(f"concat({', '.join(p.text for p in parts)}, axis={axis})", more.Join([p.node for p in parts], axis), parts)
 
     def average(self, shape, depth):
