@@ -9,6 +9,7 @@ namespace erx {
 const GradientRule& gradient_of(const Op& row) {
   using namespace gradients;
   constexpr std::string_view rounds = "a rounding is a step: it has no gradient", chooses = "a choice has no one value",
+                             is_complex = "gradients are of real numbers: differentiate by the parts, which complex(x, y) puts together",
                              no_pi = "its derivative needs pi, which is not a number that can be written";
   // Steps pass nothing on: their derivative is 0 where there is one.
   static const std::map<std::string_view, GradientRule> rules = {
@@ -28,6 +29,8 @@ const GradientRule& gradient_of(const Op& row) {
       {"argmax", {none}}, {"sum", {sum}}, {"cumsum", {cumsum}}, {"matmul", {matmul}},
       {"reshape", {reshape}}, {"transpose", {transpose}}, {"broadcast", {broadcast}}, {"index", {index}}, {"diagonal", {diagonal}},
       {"concat", {concat}},
+      {"complex", {nullptr, is_complex}}, {"real", {nullptr, is_complex}}, {"imag", {nullptr, is_complex}}, {"conj", {nullptr, is_complex}},
+      {"hypot", {nullptr, is_complex}},
   };
   const auto found = rules.find(row.name);
   static const GradientRule rounded = {nullptr, rounds}, unknown = {nullptr, "no rule for its gradient is known"};
