@@ -51,6 +51,11 @@ int eval_command(const EvalArguments& arguments) {
   Call call = make_call(loaded.spec(), read_inputs(loaded.spec(), arguments.in));
   Session session(arguments.evaluation);
   Evaluation evaluation(call.graph, std::move(call.inputs), session.options());
+  if (const auto failed = evaluation.failed_assumption()) {
+    session.clear();
+    std::cerr << "inapplicable: the spec assumes `" << *failed << "`, which does not hold for these inputs\n";
+    return inapplicable;
+  }
   std::vector<NamedArray> arrays;
   for (std::size_t i = 0; i < call.graph->results.size(); ++i) {
     const std::string name = result_name(call.graph->results[i].name);

@@ -72,6 +72,7 @@ class Composer {
                                       [this](const PiecePtr& o) { return !places_.contains(o.get()); });
       if (ready) {
         places_.emplace(&piece, append(piece));
+        for (const PieceAssumption& a : piece.assumptions) assumptions_.push_back(&a);
         stack.pop_back();
         continue;
       }
@@ -82,6 +83,16 @@ class Composer {
     return places_.at(root.get());
   }
 
+  /// Of all pieces that were placed.
+  void place_assumptions(const std::vector<PieceResult>& results) {
+    for (const PieceResult& r : results)
+      for (const PieceAssumption& a : r.assumptions) assumptions_.push_back(&a);
+    for (std::size_t k = 0; k < assumptions_.size(); ++k) {
+      const PieceAssumption& a = *assumptions_[k];
+      graph.assumptions.push_back({place(a.piece), a.text, a.span});
+    }
+  }
+
   std::vector<Tensor> take_inputs() { return std::move(tensors_); }
   bool has_within() const { return has_within_; }
   Graph graph;
@@ -90,6 +101,7 @@ class Composer {
   const std::optional<Format>& compute_;
   std::unordered_map<const Piece*, NodeId> places_;
   std::vector<Tensor> tensors_;
+  std::vector<const PieceAssumption*> assumptions_;
   std::vector<const int*> calls_;  // of the inputs
   std::set<std::string> names_, labels_;
   std::map<std::pair<const int*, std::string>, std::string> label_of_;  // by call and the label there
@@ -244,6 +256,7 @@ Composition compose(const std::vector<PieceResult>& results, const std::string& 
   Composer composer(compute);
   composer.graph.name = name;
   for (const PieceResult& r : results) composer.graph.results.push_back({r.name, composer.place(r.piece), r.declared});
+  composer.place_assumptions(results);
   if (compute && !composer.has_within()) {
     throw Error("a compute format was given, but nothing in this result is `within` a format");
   }
@@ -251,19 +264,30 @@ Composition compose(const std::vector<PieceResult>& results, const std::string& 
 }
 
 std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePtr>& inputs) {
-  std::vector<PiecePtr> pieces(graph.size());
   const auto call = std::make_shared<const int>();
-  for (std::size_t i = 0; i < inputs.size(); ++i) pieces[graph.inputs[i]] = inputs[i];
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    if (pieces[id]) continue;
-    std::vector<PiecePtr> operands;
-    for (const NodeId o : graph[id].operands) operands.push_back(pieces[o]);
-    auto piece = make(graph[id], std::move(operands));
-    piece->call = call;
-    pieces[id] = std::move(piece);
-  }
+  const auto copy = [&] {
+    std::vector<std::shared_ptr<Piece>> pieces(graph.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) pieces[graph.inputs[i]] = std::const_pointer_cast<Piece>(inputs[i]);
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      if (pieces[id]) continue;
+      std::vector<PiecePtr> operands;
+      for (const NodeId o : graph[id].operands) operands.push_back(pieces[o]);
+      pieces[id] = make(graph[id], std::move(operands));
+      pieces[id]->call = call;
+    }
+    return pieces;
+  };
+  const auto pieces = copy();
   std::vector<PieceResult> results;
   for (const Result& r : graph.results) results.push_back({r.name, pieces[r.node], r.declared});
+  if (graph.assumptions.empty()) return results;
+  // Pieces of their own, which no result holds: a result that held itself would never go.
+  const auto assumed = copy();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    Piece& piece = *pieces[graph.results[i].node];
+    auto& where = piece.tensor ? results[i].assumptions : piece.assumptions;
+    for (const Assumption& a : graph.assumptions) where.push_back({assumed[a.node], a.text, a.span});
+  }
   return results;
 }
 

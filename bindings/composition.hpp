@@ -17,11 +17,19 @@ namespace erx {
 struct Piece;
 using PiecePtr = std::shared_ptr<const Piece>;
 
+/// What the spec that a piece is a result of requires of its inputs.
+struct PieceAssumption {
+  PiecePtr piece;
+  std::string text;
+  Span span;
+};
+
 struct Piece {
   Node node;  // its operand ids mean nothing here
   std::vector<PiecePtr> operands;
   std::optional<Tensor> tensor;  // of an input
   std::shared_ptr<const int> call;  // of a spec that it came from: its inputs stay apart, its labelled choices are its own
+  std::vector<PieceAssumption> assumptions;  // they go where the result goes
   bool innocuous = false;  // a `within` whose slack the rounding after it absorbs: left out unless a compute format is asked for
 
   Piece() = default;
@@ -45,6 +53,7 @@ struct PieceResult {
   std::string name;
   PiecePtr piece;
   std::optional<Type> declared;
+  std::vector<PieceAssumption> assumptions = {};  // of a result that is an input as it is: that piece has none
 };
 
 struct Composition {

@@ -52,6 +52,7 @@ std::string to_json(const Report& report) {
          {"decided", {{"bulk", report.counters.bulk}, {"compensated", report.counters.compensated}, {"big", report.counters.big}, {"exact", report.counters.exact}, {"open", report.counters.open}}},
          {"rejected_blocks", report.counters.rejected},
          {"seconds", report.seconds}};
+  if (!report.applicable) j["assumption"] = report.assumption;
   if (!report.run.empty()) j["choice"] = report.run;
   for (const auto& r : report.results) j["results"].push_back(result(r));
   // Names may hold any bytes; a report is always valid UTF-8.

@@ -192,6 +192,12 @@ Report check(Evaluation& evaluation, const std::vector<Tensor>& outputs, const C
   if (outputs.size() != results)
     throw Error("the spec has " + std::to_string(results) + (results == 1 ? " result" : " results") + ", but " + std::to_string(outputs.size()) +
                 (outputs.size() == 1 ? " output was given" : " outputs were given"));
+  if (const auto failed = evaluation.failed_assumption()) {
+    Report report;
+    report.applicable = false;
+    report.assumption = *failed;
+    return report;
+  }
   // A labelled choice is one choice for all results: the run with the fewest violations is reported.
   Report best;
   for (std::size_t run = 0; run < evaluation.runs(); ++run) {
@@ -208,6 +214,7 @@ Report check(Evaluation& evaluation, const std::vector<Tensor>& outputs, const C
 
 std::vector<bool> covers(Evaluation& evaluation, std::size_t i, const Tensor& output, const CheckOptions& options) {
   const FloatGuard guard;
+  if (evaluation.failed_assumption()) return std::vector<bool>(static_cast<std::size_t>(output.size()), false);
   std::vector<bool> best;
   std::int64_t fewest = -1;
   for (std::size_t run = 0; run < evaluation.runs(); ++run) {

@@ -49,7 +49,8 @@ struct ResultReport {
 
 struct Report {
   std::string run;                  // the labelled choices under which this holds; "" without labels
-  bool applicable = true;           // false: an `assume` fails
+  bool applicable = true;           // false: an `assume` fails, and nothing was checked
+  std::string assumption;           // that one
   std::vector<ResultReport> results;
   Counters counters;
   double seconds = 0;
@@ -62,7 +63,7 @@ struct Report {
 /// `outputs` in the order of the results. errors: Error for a shape or dtype that cannot be an output.
 Report check(Evaluation&, const std::vector<Tensor>& outputs, const CheckOptions& = {});
 
-/// Per element of output i: is it covered?
+/// Per element of output i: is it covered? Nothing is where an `assume` fails.
 std::vector<bool> covers(Evaluation&, std::size_t i, const Tensor& output, const CheckOptions& = {});
 
 }  // namespace erx

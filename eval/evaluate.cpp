@@ -114,6 +114,21 @@ std::string Evaluation::run_name(std::size_t run) const {
   return text;
 }
 
+std::optional<std::string> Evaluation::failed_assumption() {
+  const FloatGuard guard;
+  for (const Assumption& a : state_->split.graph->assumptions) {
+    const Plane& p = state_->run(0).ensure(a.node).hull;
+    bool holds = true;
+    for (std::size_t i = 0; i < p.lo_d->size(); ++i) {
+      if ((*p.lo_d)[i] != (*p.hi_u)[i])
+        throw Error(Diagnostic{a.span, "the assumption `" + a.text + "` cannot be decided", "true or false, as far as can be computed"});
+      holds &= (*p.lo_d)[i] != 0;
+    }
+    if (!holds) return a.text;
+  }
+  return {};
+}
+
 NodeId Evaluation::root(std::size_t i, const std::optional<Format>& store, std::size_t run) {
   const NodeId node = state_->split.graph->results.at(i).node;
   if (!store) return node;

@@ -49,6 +49,10 @@ class Evaluation {
   std::size_t runs() const;
   std::string run_name(std::size_t run) const;  // "name = alternative 2, s = 128"; "" without labels
 
+  /// The text of the first assumption of the spec that these inputs do not meet; nothing if they meet all.
+  /// errors: Error where it cannot be told.
+  std::optional<std::string> failed_assumption();
+
   /// Sets of result i; `store`: rounded once (to nearest even) into this format first.
   const SetTensor& result(std::size_t i, const std::optional<Format>& store = {}, std::size_t run = 0);
 

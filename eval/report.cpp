@@ -60,7 +60,7 @@ std::string covered_text(const std::vector<ResultReport>& results) {
 
 std::string Report::text() const {
   std::string text;
-  if (!applicable) return "INAPPLICABLE: an assumption of the spec does not hold for these inputs\n";
+  if (!applicable) return "INAPPLICABLE: the spec assumes `" + assumption + "`, which does not hold for these inputs\n";
   text += ok() ? covered_text(results) : "VIOLATION: " + plural(violations(), "element") + " cannot be produced under the spec\n";
   if (!run.empty()) text += "  choice: " + run + "\n";
   for (const ResultReport& r : results) append(text, r);

@@ -17,6 +17,7 @@ class Splitter {
     for (NodeId id = 0; id < from_.size(); ++id) copy(id);
     for (const NodeId id : from_.inputs) add_input(id);
     for (const Result& r : from_.results) graph_.results.push_back({r.name, whole_[r.node], r.declared});
+    for (const Assumption& a : from_.assumptions) graph_.assumptions.push_back({whole_[a.node], a.text, a.span});
     return {std::make_shared<const Graph>(std::move(graph_)), std::move(inputs_), std::move(origin_)};
   }
 

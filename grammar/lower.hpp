@@ -154,6 +154,7 @@ class Lowering {
   Value in_block(const Syntax&, const Manner&);
   Value block(const Syntax&, const Manner&);
   bool statement(const Syntax&, const Manner&, Value* given);
+  void assume(const Syntax&, const Value&);
   void bind(const std::string& name, Value, const Span& declared);
 
   // approximate.cpp

@@ -177,7 +177,7 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
 bool Lowering::statement(const Syntax& s, const Manner& mode, Value* given) {
   switch (s.form) {
     case Form::give: *given = expression(s[0], mode); return true;
-    case Form::assume: error({span(s), "`assume` is not part of this version of the language", ""}); return false;
+    case Form::assume: assume(s[0], expression(s[0], mode)); return false;
     case Form::let: break;
     default: return false;
   }
@@ -201,6 +201,21 @@ bool Lowering::statement(const Syntax& s, const Manner& mode, Value* given) {
   }
   for (std::size_t i = 0; i < names.size(); ++i) bind(names[i].text, v.parts[i], span(names[i]));
   return false;
+}
+
+void Lowering::assume(const Syntax& s, const Value& v) {
+  if (!v.node) return;
+  const Node& node = graph[*v.node];
+  const std::string text(span(s).text());
+  if (!node.type.is_boolean()) {
+    error({span(s), "an assumption is a condition, and this is " + to_string(node.type), "compare it, as in " + text + " > 0"});
+    return;
+  }
+  if (graph.has_freedom(*v.node)) {
+    error({span(s), "an assumption is about the inputs, and this depends on a choice", "it has to be true or false before anything is chosen"});
+    return;
+  }
+  graph.assumptions.push_back({*v.node, text, span(s)});
 }
 
 void Lowering::bind(const std::string& name, Value v, const Span& declared) {

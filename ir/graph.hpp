@@ -84,6 +84,13 @@ struct Result {
   std::optional<Type> declared;   // of a spec; a bare expression has none and is stored in the output's own format
 };
 
+/// What a spec requires of its inputs (`assume`): a bool, true in every element, else nothing is said about the outputs.
+struct Assumption {
+  NodeId node;
+  std::string text;  // as it is written
+  Span span;
+};
+
 class Graph {
  public:
   std::string name;  // of the spec; "" for a bare expression
@@ -99,6 +106,7 @@ class Graph {
 
   std::vector<NodeId> inputs;   // nodes of op "input", in the order of the signature
   std::vector<Result> results;
+  std::vector<Assumption> assumptions;
 
   /// Does the value of this node depend on a choice (any_of, acc, within, sr ...)? One choice-free value otherwise.
   bool has_freedom(NodeId id) const { return freedom_[id]; }

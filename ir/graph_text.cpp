@@ -26,6 +26,7 @@ std::string to_list(const Graph& g) {
     if (g.has_freedom(id)) out += g[id].freedom ? "  a choice" : "  depends on a choice";
     out += "\n";
   }
+  for (const Assumption& a : g.assumptions) out += "assume %" + std::to_string(a.node) + "\n";
   for (const Result& r : g.results) out += "return " + (r.name.empty() ? "" : r.name + " = ") + "%" + std::to_string(r.node) + "\n";
   return out;
 }

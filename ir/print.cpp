@@ -52,6 +52,8 @@ class Printer {
       lets += "let " + names_[id] + " = " + definition(id) + (bare ? ";\n" : "\n");
     }
     std::string values;
+    // Where they name all they need, they stand behind it.
+    for (const Assumption& a : graph_.assumptions) lets += (bare ? "assume " : "  assume ") + expression(a.node) + (bare ? ";\n" : "\n");
     for (std::size_t i = 0; i < graph_.results.size(); ++i) values += (i ? ", " : "") + expression(graph_.results[i].node);
     if (graph_.results.size() > 1) values = "(" + values + ")";
     if (bare) return lets + values;
@@ -73,10 +75,12 @@ class Printer {
   bool is_parameter(NodeId id) const { return is(graph_[id], "input") || (graph_[id].scalar_parameter && !graph_[id].name.empty()); }
 
   void prepare() {
-    std::vector<NodeId> pending;
-    for (const Result& r : graph_.results) {
-      ++uses_[r.node];
-      pending.push_back(r.node);
+    std::vector<NodeId> pending, roots;
+    for (const Result& r : graph_.results) roots.push_back(r.node);
+    for (const Assumption& a : graph_.assumptions) roots.push_back(a.node);
+    for (const NodeId root : roots) {
+      ++uses_[root];
+      pending.push_back(root);
     }
     std::vector<bool> seen(graph_.size());
     while (!pending.empty()) {
@@ -106,7 +110,7 @@ class Printer {
     // How often each node would be written: a choice may be written once only, and nothing large twice.
     std::vector<std::size_t> times(graph_.size());
     std::vector<bool> stored(graph_.size());
-    for (const Result& r : graph_.results) ++times[r.node];
+    for (const NodeId root : roots) ++times[root];
     for (NodeId id = static_cast<NodeId>(graph_.size()); id-- > 0;) {
       const Node& n = graph_[id];
       if (!uses_[id]) continue;
