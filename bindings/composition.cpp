@@ -241,6 +241,7 @@ PiecePtr apply_within(PiecePtr operation, const Format& format, bool innocuous) 
   const bool sum = row(operation->node).sum_role != SumRole::none && row(operation->node).sum_role != SumRole::product;
   Attributes attributes;
   attributes.format = format;
+  if (row(operation->node).is_function) attributes.ulp = 2;  // as `within` in a text
   auto piece = std::const_pointer_cast<Piece>(apply(sum ? "within_sum" : "within", {std::move(operation)}, std::move(attributes)));
   piece->innocuous = innocuous;
   return piece;

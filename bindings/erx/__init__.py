@@ -9,7 +9,10 @@
 """
 
 from . import _erx
+from ._elementwise import divide, exp, log, negative, subtract, where
 from ._functions import add, any_of, array, gemm, matmul, multiply, round, sum
+from ._normal import layer_norm, log_softmax, logsumexp, rms_norm, softmax
+from ._reductions import cumsum, max, mean, min, prod
 from ._result import Report, Result, Results, assert_covers
 from ._spec import Program, Spec, expr, load, parse
 
@@ -18,6 +21,7 @@ SpecError.__module__ = "erx"
 
 __version__ = "0.1.0"
 __all__ = [
-    "Program", "Report", "Result", "Results", "Spec", "SpecError", "add", "any_of", "array", "assert_covers", "expr", "gemm",
-    "load", "matmul", "multiply", "parse", "round", "sum",
+    "Program", "Report", "Result", "Results", "Spec", "SpecError", "add", "any_of", "array", "assert_covers", "cumsum",
+    "divide", "exp", "expr", "gemm", "layer_norm", "load", "log", "log_softmax", "logsumexp", "matmul", "max", "mean", "min",
+    "multiply", "negative", "parse", "prod", "rms_norm", "round", "softmax", "subtract", "sum", "where",
 ]
