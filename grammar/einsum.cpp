@@ -141,6 +141,7 @@ Value Lowering::einsum_sum(const Syntax& s, const Manner& mode) {
   // What each letter stands for.
   std::map<Label, std::pair<Dim, std::size_t>> lengths;  // and the operand that told
   std::size_t most_hidden = 0;
+  std::vector<Label> written;  // by their first places; diagonals move their letters
   for (std::size_t i = 0; i < operands.size(); ++i) {
     Operand& o = operands[i];
     const Shape shape = graph[*o.value.node].shape;
@@ -153,6 +154,8 @@ Value Lowering::einsum_sum(const Syntax& s, const Manner& mode) {
       return Value::unknown(at);
     }
     o.labels = labels_of(letters, shape.size() - named);
+    for (Label l : o.labels)
+      if (!has(written, l)) written.push_back(l);
     most_hidden = std::max(most_hidden, has_rest ? shape.size() - named : 0);
     if (!take_diagonals(o.value, o.labels)) return Value::unknown(at);
     const Shape own = graph[*o.value.node].shape;
@@ -176,9 +179,8 @@ Value Lowering::einsum_sum(const Syntax& s, const Manner& mode) {
   }
   const std::vector<Label> kept = labels_of(result, most_hidden);
   std::vector<Label> all = kept;
-  for (const Operand& o : operands)
-    for (Label l : o.labels)
-      if (!has(all, l)) all.push_back(l);
+  for (Label l : written)
+    if (!has(all, l)) all.push_back(l);
   const std::size_t summed = all.size() - kept.size();
 
   // The last axis of the result belongs to the right factor: so the product is read as one of matrices.
@@ -218,7 +220,10 @@ Value Lowering::einsum_sum(const Syntax& s, const Manner& mode) {
 
 Value Lowering::einsum(const Syntax& s, const Manner& mode) {
   Value v = mode.kind == Manner::Kind::within ? contraction(s, mode) : einsum_sum(s, mode);
-  if (!v.node || !row(graph[*v.node]).arithmetic || graph[*v.node].type.is_integer()) return v;  // a view
+  if (!v.node) return v;
+  const Node& node = graph[*v.node];
+  const bool is_pair = node.op == &op("complex");
+  if (!row(is_pair ? graph[node.operands[0]] : node).arithmetic || node.type.is_integer()) return v;  // a view
   if (mode.kind != Manner::Kind::within) return one_operation(std::move(v), mode);
   Attributes format;
   format.format = mode.format;

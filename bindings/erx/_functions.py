@@ -141,6 +141,21 @@ def _factor(value: object, name: str, stored: DType) -> tuple[_erx.Piece, comple
     return _erx.input(name, tensor if whole else _erx.as_real(tensor), True), _erx.nearest(tensor)
 
 
+def _is_rounded(x: object, stored: DType) -> bool:
+    """A Python scalar that is no value of the type; exact here, rounded first by PyTorch."""
+    return (isinstance(x, Scalar) and not isinstance(x, (bool, complex)) and stored.is_floating and not stored.is_complex
+            and not _erx.fits(tensor_of(x), stored.kind))
+
+
+def _converted(x: object, name: str, stored: DType) -> tuple[object, str]:
+    """An operand as PyTorch uses it, and how that is written."""
+    if not isinstance(x, Scalar):
+        return x, name
+    if not _is_rounded(x, stored):
+        return x, repr(x)
+    return array(x, stored), f"er.array({x!r}, dtype={str(stored)!r})"
+
+
 def array(data: object, dtype: object = None) -> Result:
     """Stored values without another library. Numbers that `dtype` does not hold are rounded to it once, to nearest even."""
     if isinstance(data, Result):
@@ -167,8 +182,21 @@ def add(x: object, y: object, *, alpha: object = 1, dtype: object = None) -> Res
         raise TypeError("booleans are not added: use er.array(mask, dtype=...) for numbers")
     factor, value = _factor(alpha, "alpha", stored)
     if value == 1 or value == -1:
-        return _stored(_erx.apply("add" if value == 1 else "sub", [a.piece, b.piece]), stored, [a, b], True)
-    return _stored(_erx.apply("add", [a.piece, _erx.apply("mul", [factor, b.piece])]), stored, [a, b], False)
+        total = _stored(_erx.apply("add" if value == 1 else "sub", [a.piece, b.piece]), stored, [a, b], True)
+    else:
+        total = _stored(_erx.apply("add", [a.piece, _erx.apply("mul", [factor, b.piece])]), stored, [a, b], False)
+    if any(_is_rounded(s, stored) for s in (x, y, alpha)):
+        given, texts = zip(*(_converted(s, n, stored) for s, n in ((x, "x"), (y, "y"), (alpha, "alpha"))))
+        first, second, scale = given
+        tail = f", dtype={str(stored)!r})" if dtype is not None else ")"
+        plain = f"er.add({texts[0]}, {texts[1]}" + (f", alpha={texts[2]}" if value != 1 else "") + tail
+        total._others = [(plain, lambda: add(first, second, alpha=scale, dtype=dtype))]
+        if value not in (1, -1) and not isinstance(y, Scalar):
+            chain = f"er.add({texts[0]}, er.multiply({texts[1]}, {texts[2]}){tail}"
+            total._others += [(chain, lambda: add(first, multiply(second, scale), dtype=dtype)),
+                              (f"er.any_of({plain}, {chain})",
+                               lambda: any_of(add(first, second, alpha=scale, dtype=dtype), add(first, multiply(second, scale), dtype=dtype)))]
+    return total
 
 
 def multiply(x: object, y: object, *, dtype: object = None) -> Result:
@@ -180,6 +208,11 @@ def multiply(x: object, y: object, *, dtype: object = None) -> Result:
     stored = _common([a, b], dtype)
     same = a if b.value in (1, -1) else b if a.value in (1, -1) else None
     product = _stored(_erx.apply("mul", [a.piece, b.piece]), stored, [a, b], not stored.is_complex, None if stored.is_complex else same)
+    if any(_is_rounded(s, stored) for s in (x, y)):
+        wide = compute_type(stored, [o.dtype for o in (a, b) if not o.is_scalar])
+        (first, left), (second, right) = _converted(x, "x", wide), _converted(y, "y", wide)
+        tail = f", dtype={str(stored)!r})" if dtype is not None else ")"
+        product._others = [(f"er.multiply({left}, {right}{tail}", lambda: multiply(first, second, dtype=dtype))]
     if stored.is_complex or all(o.piece is piece for o, piece in zip((a, b), exact) if o in points):
         return product
     kept = [piece if o in points else o.piece for o, piece in zip((a, b), exact)]

@@ -70,7 +70,7 @@ def prod(x: object, axis: Axes = None, *, keepdims: bool = False, dtype: object 
     Integers and booleans give int64.
 
     errors: SpecError for complex x, for an x that is not data, and where the partial products of some order may leave the normal
-    range of the format: there no order is like another, so write it as a chain of er.multiply.
+    range of the compute format or of the dtype: there no order is like another, so write it as a chain of er.multiply.
     source: Higham, Accuracy and Stability of Numerical Algorithms, 2002, 3.1.
     """
     a = _Operand(x, "x")
@@ -103,7 +103,8 @@ def _require_range(x: object, a: _Operand, axes: Sequence[int], narrow: DType) -
     ordinary = np.isfinite(values) & (values > 0)
     exponents = np.log2(np.where(ordinary, values, 1.0))
     lowest = np.log2(_erx.min_positive(narrow.kind)) + narrow.precision - 1
-    room = -lowest - 2  # of a format with as many large binades as small ones; the rest is for the roundings
+    # Formats have as many large binades as small ones; n roundings may add up to 1.45 n u binades.
+    room = -lowest - 2 - 1.5 * _count(a.shape, axes) * 2.0 ** -narrow.precision
     for part in (np.maximum(exponents, 0), np.maximum(-exponents, 0)):
         if part.size and part.sum(axis=tuple(axes)).max(initial=0) > room:
             raise _erx.SpecError(f"in some orders the partial products leave the range of {narrow}: write the order as a chain of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -34,8 +34,9 @@ class Report(Uncopied):
 
     _no_copies = "a report cannot be pickled or deep-copied: keep str(report) or report.to_json()"
 
-    def __init__(self, report: _erx.Report) -> None:
+    def __init__(self, report: _erx.Report, advice: str = "") -> None:
         self._report = report
+        self._advice = advice
 
     def __bool__(self) -> bool:
         return self.ok
@@ -76,7 +77,7 @@ class Report(Uncopied):
         return self._report.to_json()
 
     def __str__(self) -> str:
-        return self._report.text
+        return self._report.text + self._advice
 
     def __repr__(self) -> str:
         if self.ok and not any(r.checked for r in self._report.results):
@@ -96,6 +97,8 @@ class Result(Uncopied):
         self._group = group
         self._index = index
         self._piece = group.piece(index)
+        # Other calls, for the report of a failure: what they are, and their results.
+        self._others: Sequence[tuple[str, Callable[[], Result]]] = ()
 
     @property
     def _argument(self) -> object:
@@ -157,7 +160,13 @@ class Result(Uncopied):
               show: int = 5) -> Report:
         """A report that counts, lists and explains the elements that are not allowed."""
         group = self._group if len(self._group.names) == 1 else self._group.part(self._index)
-        return Report(group.check([_output(out, self)], _mask(where), signed_zero, show, _kind(compute)))
+        report = group.check([_output(out, self)], _mask(where), signed_zero, show, _kind(compute))
+        if report.ok or not report.applicable:
+            return Report(report)
+        for call, other in self._others:
+            if other().check(out, compute, where=where, signed_zero=signed_zero):
+                return Report(report, f"  covered by: {call}\n    PyTorch rounds a Python scalar before it uses it\n")
+        return Report(report)
 
     def _view(self, piece: _erx.Piece) -> Result:
         return result_of(piece, self._group.declared(self._index))

@@ -39,11 +39,13 @@ class Run:
         return self.memo[label]
 
 
-def outcomes(node, index, limit, rng):
-    """Values of one element over its executions, and whether these are all of them."""
+def outcomes(node, index, limit, rng, tally=None):
+    """Values of one element over its executions, and whether these are all of them; `tally.runs` counts the executions."""
     values, script = {}, []
     for _ in range(limit):
         run = Run(script)
+        if tally:
+            tally.runs += 1
         values.setdefault(node.at(run, index))
         script = run.made
         while script and script[-1] + 1 == run.widths[len(script) - 1]:
@@ -53,6 +55,8 @@ def outcomes(node, index, limit, rng):
         script = script[:-1] + [script[-1] + 1]
     for _ in range(limit // 4):
         values.setdefault(node.at(Run([], rng), index))
+        if tally:
+            tally.runs += 1
     return list(values), False
 
 
@@ -242,7 +246,7 @@ class Approx(Node):
         finite = [v for v in options if isinstance(v, num.Fraction)]
         for side, top in ((ends[0], -self.fmt.max_finite), (ends[1], self.fmt.max_finite)):  # what overflows passes the last value
             if finite and any(num.is_nan(v) or num.is_infinite(v) for v in side):
-                options.append(top)
+                options += round_to(self.cut(run, index, top), self.fmt)  # lo= and hi= cut what NaN in a bound allows too
         return run.choose([s for v in options for s in ([ZERO, num.NEG0] if num.is_zero(v) else [v])])
 
     def ends(self, run, index, f, move):

@@ -342,3 +342,11 @@ def test_choices_pass_through_concat():
     r = er.expr("concat(any_of(a, b), a)")(a=a, b=b)
     assert r.check(np.array([1, 6, 1, 2], np.float32)) and not r.check(np.array([3, 2, 1, 2], np.float32))
     assert not r.check(np.array([1, 2, 5, 2], np.float32))
+
+
+def test_a_diagonal_of_an_einsum_keeps_its_place_in_the_sum():
+    """The order is that of the letters' first places, k before l, though the diagonal of k is taken first."""
+    x = np.zeros((2, 2, 2), np.float32)
+    x[0, 0, 0], x[0, 1, 0], x[1, 0, 1], x[1, 1, 1] = 2.0**24, 1, -(2.0**24), 0.5
+    result = er.expr('acc<f32, seq>(einsum("klk->", x))')(x=x)
+    assert result.covers(np.float32(0.5)).all() and not result.covers(np.float32(1.5)).any()

@@ -19,12 +19,12 @@ SEED = int(os.environ.get("ERX_SEED", 1))
 BATCH = 250
 
 
-def executions(case, rng, limit=200):
+def executions(case, rng, limit=200, tally=None):
     """Per element: the values of its legal executions and whether they are all; None where the oracle has no answer."""
     found = {}
     for index in indices(case.node.shape):
         try:
-            found[index] = outcomes(case.node, index, limit, rng)
+            found[index] = outcomes(case.node, index, limit, rng, tally)
         except (Undecided, Unspecified):
             found[index] = None
     return found
@@ -63,12 +63,12 @@ class Tally:
     """How sharp the sets are, over elements whose executions are all known."""
 
     def __init__(self):
-        self.elements = self.single = self.skipped = 0
+        self.elements = self.single = self.skipped = self.runs = 0
         self.widths = []
 
     def __str__(self):
         mean = sum(self.widths) / len(self.widths) if self.widths else 1
-        return (f"{self.elements} elements, {self.skipped} without an answer of the oracle; {self.single} deterministic ones "
+        return (f"{self.elements} elements, {self.runs} executions, {self.skipped} without an answer of the oracle; {self.single} deterministic ones "
                 f"are points; hulls of the others are {mean:.2f} times as wide as the executions' on average")
 
 
@@ -87,7 +87,7 @@ def covers_each(result, out, one_choice):
 def check_case(seed, tally):
     rng = random.Random(seed)
     case = Generator(rng, depth=rng.choice([1, 2, 2, 3])).case()
-    found = executions(case, rng)
+    found = executions(case, rng, tally=tally)
     known = {i: f for i, f in found.items() if f is not None}
     tally.elements += len(found)
     tally.skipped += len(found) - len(known)

@@ -26,7 +26,7 @@ def check_graph(seed, tally):
         case = Graphs(rng).graph()
     tally.nodes.append(count_nodes(case.node))
     tally.words.update(re.findall(r"\b(acc|within|any_of|fold|in|round|where|sum|max|min|transpose|reshape|f\d+|sr|ftz)\b", case.text))
-    found = executions(case, rng, limit=60)
+    found = executions(case, rng, limit=60, tally=tally)
     known = {i: f for i, f in found.items() if f is not None}
     tally.elements += len(found)
     tally.skipped += len(found) - len(known)
