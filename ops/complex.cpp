@@ -23,7 +23,7 @@ const Op& imag_op() {
 
 bool is_written_pair(const Node& n) { return n.op == &pair_op() && n.name.empty(); }
 
-NodeId zeros(Graph& g, const Shape& shape, const Span& at) {
+NodeId zeros(Graph& g, const Shape shape, const Span& at) {  // a copy: that of a node would move as the graph grows
   Attributes zero;
   zero.text = "0";
   const NodeId id = build_plain(g, op("literal"), {}, zero, at);
@@ -33,7 +33,7 @@ NodeId zeros(Graph& g, const Shape& shape, const Span& at) {
   return build_plain(g, op("broadcast"), {id}, as, at);
 }
 
-NodeId of_shape(Graph& g, NodeId id, const Shape& shape, const Span& at) {
+NodeId of_shape(Graph& g, NodeId id, const Shape shape, const Span& at) {
   if (g[id].shape == shape) return id;
   Attributes as;
   as.shape = shape;
