@@ -55,7 +55,8 @@ struct Group::Evaluated {
     const auto locked = [&](const std::atomic<bool>& stop) {
       const std::lock_guard lock(mutex);
       while (true) {
-        stop_flag = stop.load();
+        stop_flag = false;  // before `stop` is read: whoever sets both sets this one last, so no Ctrl-C is lost
+        if (stop) stop_flag = true;
         try {
           if (!evaluation) evaluation.emplace(composition.graph, composition.inputs, EvaluateOptions{.stop = &stop_flag});
           return work(*evaluation);
