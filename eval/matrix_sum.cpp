@@ -332,7 +332,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
       return MatrixRow{width, centre.data() + i * columns, magnitudes_of_row, column_profile.norm.data(),
                        column_profile.grid.data(), row_profile.norm[static_cast<std::size_t>(i)], row_profile.grid[static_cast<std::size_t>(i)],
                        relative, underflow, rounds ? magnitudes->relative(depth) : 0, rounds ? magnitudes->absolute(depth) : 0,
-                       rounds && !magnitudes->is_coarse(), left.negative, then != nullptr};
+                       rounds && (!magnitudes->is_coarse() || planted(Mistake::certified_in_float32)), left.negative, then != nullptr};
     };
     // The row of the output; its inner ends are kept only where they may differ.
     const auto ends_of = [&](std::int64_t i) {

@@ -35,12 +35,7 @@ Value Lowering::joined(std::vector<Value> values, std::int64_t axis, const Span&
   along.axes = {axis};
   Value v = Value::unknown(at);
   v.node = exactly(op("concat"), values, std::move(along), at);
-  for (const Value& x : values) {
-    if (!x.wide) continue;
-    v.wide = x.wide;
-    v.wide_name = x.wide_name;
-    v.wide_type = x.wide_type;
-  }
+  v.wide_as(values);
   return v;
 }
 

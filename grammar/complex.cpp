@@ -31,12 +31,7 @@ Value Lowering::complex(const Syntax& s, const Manner& mode) {
     v.node = build(op("round"), {*v.node}, attributes, {v.at}, span(s));
     return v;
   }
-  for (const Value& x : values) {
-    if (!x.wide) continue;
-    v.wide = x.wide;
-    v.wide_name = x.wide_name;
-    v.wide_type = x.wide_type;
-  }
+  v.wide_as(values);
   return v;
 }
 

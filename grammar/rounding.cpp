@@ -63,12 +63,7 @@ Value Lowering::any_of(const Syntax& s, const Manner& mode) {
   Value v = Value::unknown(span(s));
   if (!given.ok) return v;
   v.node = exactly(op("any_of"), values, attributes, span(s));
-  for (const Value& x : values) {
-    if (!x.wide) continue;
-    v.wide = x.wide;
-    v.wide_name = x.wide_name;
-    v.wide_type = x.wide_type;
-  }
+  v.wide_as(values);
   return v;
 }
 

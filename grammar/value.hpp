@@ -27,6 +27,16 @@ struct Value {
     v.at = std::move(at);
     return v;
   }
+
+  /// Made of these unrounded: a name in them that is wider than the format is one here too.
+  void wide_as(const std::vector<Value>& values) {
+    for (const Value& x : values) {
+      if (!x.wide) continue;
+      wide = x.wide;
+      wide_name = x.wide_name;
+      wide_type = x.wide_type;
+    }
+  }
 };
 
 /// How operations written here are done: exactly, rounded once each, or as a tolerance.

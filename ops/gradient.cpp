@@ -27,12 +27,14 @@ NodeId GradientBuilder::indexed(NodeId x, std::vector<Slice> slices) {
   return call("index", {x}, std::move(attributes));
 }
 
-NodeId GradientBuilder::reshaped(NodeId x, Shape to) {
+NodeId GradientBuilder::in_shape(std::string_view view, NodeId x, Shape to) {
   if (shape(x) == to) return x;
   Attributes attributes;
   attributes.shape = std::move(to);
-  return call("reshape", {x}, std::move(attributes));
+  return call(view, {x}, std::move(attributes));
 }
+
+NodeId GradientBuilder::reshaped(NodeId x, Shape to) { return in_shape("reshape", x, std::move(to)); }
 
 NodeId GradientBuilder::transposed(NodeId x, std::vector<std::int64_t> axes) {
   if (std::is_sorted(axes.begin(), axes.end())) return x;
@@ -41,12 +43,7 @@ NodeId GradientBuilder::transposed(NodeId x, std::vector<std::int64_t> axes) {
   return call("transpose", {x}, std::move(attributes));
 }
 
-NodeId GradientBuilder::broadcast_to(NodeId x, Shape to) {
-  if (shape(x) == to) return x;
-  Attributes attributes;
-  attributes.shape = std::move(to);
-  return call("broadcast", {x}, std::move(attributes));
-}
+NodeId GradientBuilder::broadcast_to(NodeId x, Shape to) { return in_shape("broadcast", x, std::move(to)); }
 
 NodeId GradientBuilder::reduced(std::string_view name, NodeId x, std::vector<std::int64_t> axes, bool keepdims, std::optional<NodeId> mask) {
   Attributes attributes;

@@ -36,6 +36,7 @@ class GradientBuilder {
   NodeId with_axes(NodeId reduced, NodeId of_node);
 
  private:
+  NodeId in_shape(std::string_view view, NodeId, Shape);
   Graph& graph_;
   Span at_;
 };

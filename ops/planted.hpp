@@ -71,6 +71,7 @@ enum class Mistake {
   centre_only,            // rounds the centre
   zero_of_product,        // the sign of zero that the product computed
   unchecked_product,      // no checksum
+  certified_in_float32,   // the certificate of the float64 product taken for the magnitude from float32
   float64_bound_in_float32,
   sum_not_rounded,        // a rounding after a sum is given the sum's bound, not the value of F it rounds to
 };

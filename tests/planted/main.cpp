@@ -40,7 +40,7 @@ constexpr Planted all[] = {
     ERX_PLANTED(zero_of_product, matrices),      ERX_PLANTED(unchecked_product, matrices),
     ERX_PLANTED(ends_inward, bounds),            ERX_PLANTED(overflow_no_step, bounds),      ERX_PLANTED(own_negative_zero, bounds),
     ERX_PLANTED(wrap_of_ends, bounds),
-    ERX_PLANTED(float64_bound_in_float32, matrices), ERX_PLANTED(sum_not_rounded, matrices),
+    ERX_PLANTED(certified_in_float32, matrices), ERX_PLANTED(float64_bound_in_float32, matrices), ERX_PLANTED(sum_not_rounded, matrices),
 };
 #undef ERX_PLANTED
 

@@ -84,10 +84,8 @@ def covers_each(result, out, one_choice):
     return covered
 
 
-def check_case(seed, tally):
-    rng = random.Random(seed)
-    case = Generator(rng, depth=rng.choice([1, 2, 2, 3])).case()
-    found = executions(case, rng, tally=tally)
+def judged(seed, case, found, tally):
+    """The result of a case with its ends, and the executions that the oracle has of its elements."""
     known = {i: f for i, f in found.items() if f is not None}
     tally.elements += len(found)
     tally.skipped += len(found) - len(known)
@@ -97,6 +95,14 @@ def check_case(seed, tally):
     except Exception as error:
         raise AssertionError(explain(seed, case, f"the call fails: {type(error).__name__}: {error}")) from error
     assert lo.shape == case.node.shape, explain(seed, case, f"shape {lo.shape}")
+    return result, lo, hi, known
+
+
+def check_case(seed, tally):
+    rng = random.Random(seed)
+    case = Generator(rng, depth=rng.choice([1, 2, 2, 3])).case()
+    found = executions(case, rng, tally=tally)
+    result, lo, hi, known = judged(seed, case, found, tally)
     columns = {i: stored(values, case.fmt) for i, (values, _) in known.items()}
     mask = np.zeros(case.node.shape, bool)
     for i, c in columns.items():

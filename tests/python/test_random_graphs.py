@@ -12,7 +12,7 @@ import pytest
 
 from graphs import Graphs, count_nodes
 from oracle import indices
-from test_random_expressions import Tally, array, check_tightness, covers_each, evaluate, executions, explain, stored
+from test_random_expressions import Tally, array, check_tightness, covers_each, executions, explain, judged, stored
 
 COUNT = int(os.environ.get("ERX_GRAPHS", 150))
 SEED = int(os.environ.get("ERX_SEED", 1))
@@ -27,15 +27,7 @@ def check_graph(seed, tally):
     tally.nodes.append(count_nodes(case.node))
     tally.words.update(re.findall(r"\b(acc|within|any_of|fold|in|round|where|sum|max|min|transpose|reshape|f\d+|sr|ftz)\b", case.text))
     found = executions(case, rng, limit=60, tally=tally)
-    known = {i: f for i, f in found.items() if f is not None}
-    tally.elements += len(found)
-    tally.skipped += len(found) - len(known)
-    try:
-        result = evaluate(case)
-        lo, hi = np.asarray(result.lo), np.asarray(result.hi)
-    except Exception as error:
-        raise AssertionError(explain(seed, case, f"the call fails: {type(error).__name__}: {error}")) from error
-    assert lo.shape == case.node.shape, explain(seed, case, f"shape {lo.shape}")
+    result, lo, hi, known = judged(seed, case, found, tally)
     columns = {i: stored(values, case.fmt) for i, (values, _) in known.items()}
     for k in range(max(map(len, columns.values()), default=0)):
         row = [columns[i][k % len(columns[i])] if columns.get(i) else 0.0 for i in indices(case.node.shape)]

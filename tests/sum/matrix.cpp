@@ -14,7 +14,7 @@ namespace {
 
 using Found = std::optional<std::string>;
 using Tier = EvaluateOptions::Tier;
-enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed };
+enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed, absorbed };
 
 std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, std::int64_t n, std::int64_t row) {
   std::normal_distribution<double> normal;
@@ -37,7 +37,8 @@ std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, st
       case Data::huge: x = std::ldexp(x, static_cast<int>(random() % 2000) - 1000); break;
       case Data::tiny: x = 1e-170 * x; break;
       case Data::tiny_integer: x = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random() % 2001) - 1000), -540); break;
-      case Data::constructed: x = 0; break;
+      case Data::constructed:
+      case Data::absorbed: x = 0; break;
       default: break;
     }
     v[i] = std::isfinite(x) ? round_to(x, f, {}) : f.has_infinity() ? x : 0;
@@ -159,6 +160,18 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
     for (std::int64_t k = 0; k < p.k; ++k)
       for (std::int64_t j = 0; j < p.n; ++j)
         o.b[static_cast<std::size_t>(p.transposed ? j * p.k + k : k * p.n + j)] = 3 * o.a[static_cast<std::size_t>(j % p.m * p.k + k)];
+  }
+  if (p.data == Data::absorbed) {
+    // Two large terms that cancel, and small ones that float32 loses one by one beside them: magnitudes come out too small.
+    const auto significand = [&] { return 1 + static_cast<double>(random() % 128) / 128; };
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      const double x = significand();
+      for (std::int64_t k = 0; k < p.k; ++k) o.a[static_cast<std::size_t>(i * p.k + k)] = k == 0 ? 64 * x : k == 1 ? -64 * x : x;
+    }
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      const double y = significand(), small = round_to(y * 127 * 0x1p-20, p.b, {.mode = Mode::rtz});
+      for (std::int64_t k = 0; k < p.k; ++k) o.b[static_cast<std::size_t>(k * p.n + j)] = k < 2 ? 64 * y : small;
+    }
   }
   const Extents shape_a = p.batch > 1 ? Extents{p.batch, p.m, p.k} : Extents{p.m, p.k};
   o.tensors.push_back(Tensor::of(Type::of(p.a), shape_a, o.a));
@@ -306,6 +319,11 @@ std::vector<Product> products() {
       all.push_back(p);
     }
   }
+  // Exact but for the magnitude, whose last bits decide.
+  put("bf16 absorbed stored in bf16", bf16, bf16, f32, Data::absorbed, [&](Product& p) {
+    p.m = 256, p.n = 264, p.k = 66;
+    p.stored = bf16;
+  });
   return all;
 }
 
