@@ -97,6 +97,19 @@ bool Lowering::refuse_wide(const Value& v, const Manner& mode) {
   return true;
 }
 
+/// Hardware that flushes results reads subnormal operands as 0 too, each in its own format: `within<F, ftz>` allows both.
+void Lowering::may_read_zero(Value& v, const Manner& mode) {
+  if (mode.kind != Manner::Kind::within || mode.flush == Flush::no || !v.node) return;
+  const Type type = graph[*v.node].type;
+  if (!type.is_floating() || !type.format.has_subnormals) return;
+  const Node& node = graph[*v.node];
+  if (node.op == &op("round") && node.attributes.rounding.flush == Flush::free) return;  // as the text of a graph writes it
+  Manner reading = mode;  // a value rounds to itself, or to 0
+  reading.format = type.format;
+  reading.flush = Flush::free;
+  v.node = rounded(v.node, reading, v.at);
+}
+
 Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes attributes, const Span& at, const Manner& mode) {
   Value result;
   result.at = at;
@@ -118,6 +131,10 @@ Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes a
     }
   }
   const bool on_complex = std::any_of(values.begin(), values.end(), [&](const Value& v) { return is_complex(v); });
+  const bool all_complex = std::all_of(values.begin(), values.end(), [&](const Value& v) { return is_complex(v); });
+  const bool is_sum = written.sum_role == SumRole::contraction || written.sum_role == SumRole::reduction || (written.sum_role == SumRole::product && all_complex);
+  if (counts && !is_sum)  // a sum reads its leaves itself
+    for (Value& v : values) may_read_zero(v, mode);
   if (on_complex && refuse_complex(written, values, at, mode)) return result;
   const std::size_t before = graph.size();
   const std::optional<NodeId> exact = exactly(written, values, attributes, at);
@@ -142,7 +159,7 @@ Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes a
   if (mode.kind == Manner::Kind::within) {
     // A sum of many terms has many roundings, wherever it stands: `A @ B * c` as much as `(A @ B) * c`.
     // A complex product is one too, in each of its parts.
-    const bool is_sum_of_products = op.sum_role == SumRole::product && std::all_of(values.begin(), values.end(), [&](const Value& v) { return is_complex(v); });
+    const bool is_sum_of_products = op.sum_role == SumRole::product && all_complex;
     if (op.sum_role == SumRole::contraction || op.sum_role == SumRole::reduction || is_sum_of_products) {
       Attributes summed;
       summed.format = mode.format;

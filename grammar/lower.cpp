@@ -276,6 +276,7 @@ Value Lowering::power(const Syntax& s, const Manner& mode) {
       const double n = exponent.dim && exponent.dim->is_number() ? std::abs(static_cast<double>(exponent.dim->value())) : 3;
       Value exact;
       exact.at = at;
+      may_read_zero(base, mode);
       exact.node = exactly(*found, {base, exponent}, {}, at);
       exact.node = widened(exact.node, mode, n == 2 ? 0 : n + 2, at);
       exponent = exact;

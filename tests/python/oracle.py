@@ -433,6 +433,12 @@ class Within(Node):
     def rounded(self, run, x):
         return run.choose(round_to(x, run.choose(self.formats), ftz=self.ftz))
 
+    def read(self, run, node, x):
+        """Hardware that flushes results reads subnormal operands as zero too: those of F, and no exact numbers."""
+        if self.ftz == "no" or isinstance(node, (Literal, Map)) or not isinstance(x, num.Fraction) or x == 0 or abs(x) >= self.fmt.min_normal:
+            return x
+        return run.choose([x, num.signed_zero(x < 0)]) if round_to(x, self.fmt) == [x] else x
+
     def evaluate(self, run, node, index):
         if isinstance(node, View):
             return self.value(run, node.node, node.source(index))
@@ -444,6 +450,8 @@ class Within(Node):
             additions = Additions(run.choose(self.formats), ftz=self.ftz)
             return run.choose(sorted(additions.any(leaves), key=str)) if leaves else ZERO
         values = [self.value(run, o, broadcast_index(index, o.shape)) for o in node.operands]
+        if node.op in ROUNDED_IN_BLOCK:
+            values = [self.read(run, o, v) for o, v in zip(node.operands, values)]
         result = node.apply(values) if isinstance(node, Map) else None
         return self.rounded(run, result) if node.op in ROUNDED_IN_BLOCK else result
 
