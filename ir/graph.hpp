@@ -5,6 +5,7 @@
 //   Graph g; auto a = g.input("A", type, shape); auto r = g.add("round", {a}, attributes); g.result("", r);
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,6 +59,7 @@ struct Attributes {
   std::vector<std::int64_t> axes;         // reductions, transpose (a permutation)
   bool keepdims = false;                  // reductions
   bool masked = false;                    // reductions: the last operand is a mask, elements where it is false are absent
+  bool reverse = false;                   // scan: from the last element of the axis to the first
   Shape shape;                            // reshape, broadcast, iota
   std::vector<Slice> slices;              // index
   std::uint8_t scales = 0;                // mul: bit k is set if operand k is an exact scalar parameter (set by build)
@@ -112,7 +114,7 @@ class Graph {
   bool has_freedom(NodeId id) const { return freedom_[id]; }
 
  private:
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  // a reference to a node stays valid while the graph grows
   std::vector<bool> freedom_;
 };
 
