@@ -289,7 +289,6 @@ void define_groups(py::module_& m) {
       .def_readonly("violations", &ResultReport::violations)
       .def_readonly("max_ulps", &ResultReport::max_ulps)
       .def_readonly("tightness", &ResultReport::tightness)
-      .def_readonly("where", &ResultReport::where)
       .def_property_readonly("indices", &outside);
   py::class_<Report>(m, "Report")
       .def_readonly("applicable", &Report::applicable)

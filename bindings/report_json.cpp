@@ -31,12 +31,34 @@ Json violation(const Violation& v, const ResultReport& r) {
   return j;
 }
 
+Json finding(const Finding& f) {
+  Json j{{"kind", f.kind}};
+  if (!f.text.empty()) j["text"] = f.text;
+  if (f.axis >= 0) j["axis"] = f.axis;
+  if (f.axis >= 0 || f.stop > f.start) {
+    if (f.start >= 0 || f.stop > f.start) j["start"] = f.start;
+    if (f.stop > f.start) j["stop"] = f.stop;
+  }
+  if (f.period > 0) j["period"] = f.period;
+  if (f.share > 0) j["share"] = f.share;
+  return j;
+}
+
+Json texts(const ResultReport& r, bool causes) {
+  Json j = Json::array();
+  for (const Finding& f : r.findings)
+    if ((f.kind == "cause") == causes && !f.text.empty()) j.push_back(f.text);
+  return j;
+}
+
 Json result(const ResultReport& r) {
   Json j{{"name", result_name(r.name)},     {"spec", r.spec},           {"sources", r.sources}, {"type", to_string(r.type)},
          {"shape", r.extents},              {"checked", r.checked},     {"violations", r.violations},
-         {"tightness", number(r.tightness)}, {"max_ulps", number(r.max_ulps)}, {"where", r.where},
+         {"tightness", number(r.tightness)}, {"max_ulps", number(r.max_ulps)}, {"where", texts(r, false)},
+         {"causes", texts(r, true)},        {"structure", Json::array()},
          {"alternatives", r.alternatives},  {"first", Json::array()},
          {"outside", std::vector(r.outside.begin(), r.outside.begin() + std::min<std::ptrdiff_t>(std::ssize(r.outside), most_indices))}};
+  for (const Finding& f : r.findings) j["structure"].push_back(finding(f));
   for (const auto& v : r.first) j["first"].push_back(violation(v, r));
   return j;
 }

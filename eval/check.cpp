@@ -109,8 +109,16 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
   constexpr std::int64_t block = 1 << 13;
   struct Part {
     std::vector<std::int64_t> outside;
+    std::vector<float> distances;
     std::int64_t checked = 0;
-    double members = 0;
+    double members = 0, max_ulps = 0;
+  };
+  const auto measure = [&](Part& part) {
+    for (const std::int64_t flat : part.outside) {
+      const double ulps = judge.distance(static_cast<std::size_t>(flat), got(flat)).ulps();
+      part.distances.push_back(static_cast<float>(ulps));
+      part.max_ulps = std::max(part.max_ulps, ulps);
+    }
   };
   std::vector<Part> parts(static_cast<std::size_t>((n + block - 1) / block));
   parallel_blocks(static_cast<std::int64_t>(parts.size()), evaluation.options(), [&](std::int64_t k) {
@@ -122,6 +130,7 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
     if (mask.empty() && judge.is_plain(first, count)) {
       judge.check_plain(first, values, part.members, part.outside);
       part.checked += count;
+      measure(part);
       return;
     }
     for (std::int64_t i = 0; i < count; ++i) {
@@ -131,19 +140,21 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
       part.members += judge.count(e);
       if (!judge.covers(e, {values[at], is_complex ? imaginary[at] : 0})) part.outside.push_back(first + i);
     }
+    measure(part);
   });
   double members = 0;
   for (const Part& part : parts) {
     report.checked += part.checked;
     members += part.members;
+    report.max_ulps = std::max(report.max_ulps, part.max_ulps);
     report.outside.insert(report.outside.end(), part.outside.begin(), part.outside.end());
+    report.distances.insert(report.distances.end(), part.distances.begin(), part.distances.end());
   }
   report.violations = static_cast<std::int64_t>(report.outside.size());
   report.tightness = report.checked ? members / static_cast<double>(report.checked) : 0;
-  for (const std::int64_t flat : report.outside) {
-    stop_if_asked(evaluation.options());
-    if (covered) (*covered)[static_cast<std::size_t>(flat)] = false;
-    report.max_ulps = std::max(report.max_ulps, judge.distance(static_cast<std::size_t>(flat), got(flat)).ulps());
+  if (covered) {
+    for (const std::int64_t flat : report.outside) (*covered)[static_cast<std::size_t>(flat)] = false;
+    return report;
   }
   for (std::size_t k = 0; k < std::min(options.show, report.outside.size()); ++k) {
     const std::int64_t flat = report.outside[k];
@@ -171,7 +182,14 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
     }
     report.first.push_back(std::move(violation));
   }
-  report.where = locate(report.extents, report.outside, report.checked);
+  const Violations violations{report.extents, report.outside, report.distances, report.checked, mask};
+  report.findings = locate(violations);
+  const OutputValues values{[&](std::int64_t flat) { return re.at(flat); }, [&](std::int64_t at, std::int64_t flat, bool negated) {
+    const Got v = got(flat);
+    return judge.covers(static_cast<std::size_t>(at), negated ? Got{-v.re, -v.im} : v);
+  }};
+  for (Finding& f : explain_values(violations, values)) report.findings.push_back(std::move(f));
+  std::stable_partition(report.findings.begin(), report.findings.end(), [](const Finding& f) { return f.kind != "cause"; });
   return report;
 }
 

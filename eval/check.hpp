@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "eval/evaluate.hpp"
+#include "eval/finding.hpp"
 #include "eval/tensor.hpp"
 
 namespace erx {
@@ -40,9 +41,10 @@ struct ResultReport {
   std::int64_t checked = 0;
   std::int64_t violations = 0;
   std::vector<Violation> first;     // at most `show`
-  std::vector<std::string> where;   // where the violations lie: "rows 3, 7", "every column from 128 on", "period 128 along axis 2"
+  std::vector<Finding> findings;    // where the violations lie, what their distances and values show, and what that is consistent with
   std::vector<std::string> alternatives;  // names of the alternatives of a top-level any_of
   std::vector<std::int64_t> outside;  // flat indices of all violations
+  std::vector<float> distances;       // of each, in ulps; infinite for a special value
   double max_ulps = 0;
   double tightness = 0;             // mean number of allowed values of the output format per element (1: a single value)
 };

@@ -20,6 +20,12 @@ std::string index_text(const Extents& index) {
   return text + "]";
 }
 
+std::string grouped(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), 1, ',');
+  return digits;
+}
+
 std::string counted(std::int64_t n, std::string_view noun) {
   return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
 }

@@ -13,6 +13,8 @@ namespace erx {
 Extents unravel(std::int64_t flat, const Extents&);
 std::string index_text(const Extents& index);
 
+std::string grouped(std::int64_t n);  // "1,835,008"
+
 /// 3, "violation" -> "3 violations"; 1 -> "1 violation".
 std::string counted(std::int64_t n, std::string_view noun);
 

@@ -8,12 +8,6 @@
 namespace erx {
 namespace {
 
-std::string grouped(std::int64_t n) {
-  std::string digits = std::to_string(n);
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
-
 std::string number(double x) {
   if (std::isinf(x)) return "infinitely many";
   char text[32];
@@ -41,7 +35,8 @@ void append(std::string& text, const ResultReport& r) {
   }
   if (r.violations > static_cast<std::int64_t>(r.first.size()))
     text += "    and " + grouped(r.violations - static_cast<std::int64_t>(r.first.size())) + " more\n";
-  for (const std::string& where : r.where) text += "  where: " + where + "\n";
+  for (const Finding& f : r.findings)
+    if (!f.text.empty()) text += (f.kind == "cause" ? "  " : "  where: ") + f.text + "\n";
   if (r.violations > 0) text += "  largest distance: " + (std::isinf(r.max_ulps) ? std::string("a special value against a number") : number(r.max_ulps) + (r.max_ulps == 1 ? " ulp" : " ulps")) + "\n";
   if (r.checked > 0) text += "  tightness: " + number(r.tightness) + " allowed " + (r.tightness == 1 ? "value" : "values") + " per element on average\n";
 }

@@ -17,7 +17,7 @@ TEST_CASE("json: everything that a report knows, and valid JSON for every value"
   r.checked = 6;
   r.violations = 2;
   r.first = {{{0, 1}, "nan", "{1}", std::numeric_limits<double>::infinity(), 1}, {{1, 2}, "3", "{1}", 2.5, -1}};
-  r.where = {"row 0"};
+  r.findings = {{"axis", "only in row 0", 0, 0, 1, 0, 0.5}, {"cause", "consistent with a wrong sign"}};
   r.alternatives = {"one rounding", "stored first"};
   r.outside = {1, 5};
   r.tightness = 1.25;
@@ -35,6 +35,9 @@ TEST_CASE("json: everything that a report knows, and valid JSON for every value"
   CHECK(first["name"] == "output");
   CHECK(first["type"] == "bf16");
   CHECK(first["shape"] == std::vector<int>{2, 3});
+  CHECK(first["where"] == std::vector<std::string>{"only in row 0"});
+  CHECK(first["causes"] == std::vector<std::string>{"consistent with a wrong sign"});
+  CHECK(first["structure"].dump() == R"([{"axis":0,"kind":"axis","share":0.5,"start":0,"stop":1,"text":"only in row 0"},{"kind":"cause","text":"consistent with a wrong sign"}])");
   CHECK(first["first"][0]["ulps"] == "inf");
   CHECK(first["first"][0]["nearest_alternative"] == "stored first");
   CHECK(!first["first"][1].contains("nearest"));
