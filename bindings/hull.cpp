@@ -23,6 +23,14 @@ std::string value_text(const Type& type, double x) {
 
 namespace {
 
+/// An end that is zero has the sign that the set has there; arithmetic does not keep it.
+void sign_zeros(Hull& h, std::size_t i) {
+  const std::uint8_t zeros = h.flags[i] & any_zero;
+  if (!zeros) return;
+  if (h.lo[i] == 0) h.lo[i] = zeros & has_nzero ? -0.0 : 0.0;
+  if (h.hi[i] == 0) h.hi[i] = zeros & has_pzero ? 0.0 : -0.0;
+}
+
 Hull hull_of(const std::vector<Plane>& planes, std::size_t n) {
   Hull h{std::vector<double>(n, infinity), std::vector<double>(n, -infinity), std::vector<std::uint8_t>(n, no_reals)};
   for (const Plane& p : planes)
@@ -36,8 +44,10 @@ Hull hull_of(const std::vector<Plane>& planes, std::size_t n) {
       if (f & has_pinf) h.lo[i] = std::min(h.lo[i], infinity), h.hi[i] = infinity;
       if (f & has_ninf) h.hi[i] = std::max(h.hi[i], -infinity), h.lo[i] = -infinity;
     }
-  for (std::size_t i = 0; i < n; ++i)
+  for (std::size_t i = 0; i < n; ++i) {
     if ((h.flags[i] & no_reals) && !(h.flags[i] & any_infinity)) h.lo[i] = h.hi[i] = std::numeric_limits<double>::quiet_NaN();
+    sign_zeros(h, i);
+  }
   return h;
 }
 
@@ -53,6 +63,7 @@ void join(Hull& all, const Hull& h) {
     all.hi[i] = std::fmax(all.hi[i], h.hi[i]);
     const auto no_finite = static_cast<std::uint8_t>(all.flags[i] & h.flags[i] & no_reals);
     all.flags[i] = static_cast<std::uint8_t>(((all.flags[i] | h.flags[i]) & ~no_reals) | no_finite);
+    sign_zeros(all, i);
   }
 }
 

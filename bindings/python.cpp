@@ -273,6 +273,14 @@ void define_groups(py::module_& m) {
       })
       .def("piece", [](const Group& g, std::size_t i) { return std::const_pointer_cast<Piece>(g.results().at(i).piece); })
       .def_property_readonly("text", &Group::text)
+      .def("evaluated_by", [](const Group& g, const std::string& lowest, const std::string& highest, std::int64_t tile, int threads) {
+        using Tier = EvaluateOptions::Tier;
+        const auto tier = [](const std::string& t) {
+          if (t != "f64" && t != "big" && t != "exact") throw py::value_error("tiers are f64, big and exact");
+          return t == "f64" ? Tier::f64 : t == "big" ? Tier::big : Tier::exact;
+        };
+        return g.evaluated_by({.threads = threads, .lowest = tier(lowest), .highest = tier(highest), .tile = tile});
+      }, py::kw_only(), py::arg("lowest") = "f64", py::arg("highest") = "exact", py::arg("tile") = 0, py::arg("threads") = 0)
       .def("check", [](Group& g, std::vector<Tensor> outputs, const std::optional<Tensor>& where, bool signed_zero, std::size_t show,
                        const std::optional<std::string>& compute) {
         return g.check(std::move(outputs), options_of(where, signed_zero, show), compute_format(compute));

@@ -47,6 +47,7 @@ py::array to_array(const std::vector<double>& values, const Extents& extents) {
 struct Group::Evaluated {
   Composition composition;
   std::optional<Evaluation> evaluation;
+  EvaluateOptions how;
   std::mutex mutex;
   std::atomic<bool> stop_flag = false;
 
@@ -58,7 +59,7 @@ struct Group::Evaluated {
         stop_flag = false;  // before `stop` is read: whoever sets both sets this one last, so no Ctrl-C is lost
         if (stop) stop_flag = true;
         try {
-          if (!evaluation) evaluation.emplace(composition.graph, composition.inputs, EvaluateOptions{.stop = &stop_flag});
+          if (!evaluation) evaluation.emplace(composition.graph, composition.inputs, how);
           return work(*evaluation);
         } catch (const Interrupted&) {
           evaluation.reset();
@@ -77,9 +78,17 @@ std::shared_ptr<Group::Evaluated> Group::evaluated(const std::optional<Format>& 
   if (!slot) {
     auto fresh = std::make_shared<Evaluated>();
     fresh->composition = compose(results_, name_, compute);
+    fresh->how = how_;
+    fresh->how.stop = &fresh->stop_flag;
     slot = std::move(fresh);
   }
   return slot;
+}
+
+std::shared_ptr<Group> Group::evaluated_by(const EvaluateOptions& how) const {
+  auto group = std::make_shared<Group>(results_, name_);
+  group->how_ = how;
+  return group;
 }
 
 std::string Group::text() const {

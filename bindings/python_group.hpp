@@ -23,6 +23,9 @@ class Group {
   const std::vector<PieceResult>& results() const { return results_; }
   std::string text() const;  // canonical `.erx` text
 
+  /// The same results, evaluated in another way: for tests, whose verdicts may not depend on it.
+  std::shared_ptr<Group> evaluated_by(const EvaluateOptions& how) const;
+
   /// `compute`: the format of every `within`, or none. `outputs` one for each result.
   Report check(std::vector<Tensor> outputs, const CheckOptions& options, const std::optional<Format>& compute);
   pybind11::array covers(std::size_t i, Tensor output, const CheckOptions& options, const std::optional<Format>& compute);
@@ -36,6 +39,7 @@ class Group {
 
   std::vector<PieceResult> results_;
   std::string name_;
+  EvaluateOptions how_;
   std::map<std::string, std::shared_ptr<Evaluated>> evaluated_;  // by the compute format's name
 };
 

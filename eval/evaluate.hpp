@@ -31,7 +31,11 @@ struct EvaluateOptions {
   const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C; evaluation then throws Interrupted
   void (*progress)(double fraction, void*) = nullptr;
   void* progress_data = nullptr;
-  enum class Tier { all, big, exact } lowest = Tier::all;  // tests: start climbing here for every element
+  // Tests compare what the tiers make of the same elements, and tiles of other sizes.
+  enum class Tier { f64, big, exact };
+  Tier lowest = Tier::f64;    // every element climbs from here; exact: what is not decided there, by MPFR
+  Tier highest = Tier::exact;  // and what is open here keeps its enclosure
+  std::int64_t tile = 0;      // elements at a time, rows of a matrix product; 0: as many as are fast
 };
 
 struct Interrupted {};

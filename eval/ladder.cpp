@@ -1,6 +1,7 @@
 #include "eval/ladder.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include "eval/reduce.hpp"
 #include "eval/sum_parts.hpp"
@@ -96,7 +97,23 @@ class Climber {
     return from_plane(p, at, false);
   }
 
-  Set<R> plane(NodeId id, int k, std::int64_t at) { return from_plane(engine_.stored(id).tensor.planes[k], at, false); }
+  /// One of several planes: where it is a mere enclosure, the members of the cone that lie in it.
+  Set<R> plane(NodeId id, int k, std::int64_t at) {
+    const Stored& s = engine_.stored(id);
+    const Plane& p = s.tensor.planes[k];
+    const Set<R> enclosure = from_plane(p, at, false);
+    if (!enclosure.has_reals() || is_exact_at(p, at) || s.tensor.settled || !s.cone) return enclosure;
+    const std::size_t i = static_cast<std::size_t>(at);
+    std::optional<Set<R>> finer;
+    for (int a = 0; a < s.cone->assignments(); ++a) {
+      const Set<R> member = cone(*s.cone, at, a);
+      if (!member.has_reals() || upper(member.is_point ? member.lo : member.hi) < (*p.lo_d)[i] || lower(member.lo) > (*p.hi_u)[i]) continue;
+      finer = finer ? hull_of(*finer, member) : member;
+    }
+    if (!finer) return enclosure;
+    finer->flags = enclosure.flags;
+    return *finer;
+  }
 
  private:
   const Engine& engine_;
@@ -143,21 +160,31 @@ Climbed result_of(const Set<R>& s, Climbed::By by) {
 /// `element(climber)` in Big at growing precision, then exactly; the hull of the last enclosure if nothing decides.
 template <class Element>
 Climbed up_the_ladder(const Engine& engine, bool is_rational, const Element& element) {
-  Climbed last;
-  if (engine.options().lowest != EvaluateOptions::Tier::exact || !is_rational) {
-    for (const int precision : {128, 512, 2048}) {
-      Climber<Big> climber(engine, {precision});
-      const Set<Big> s = element(climber);
-      if (is_decided(s)) return result_of(s, Climbed::By::big);
-      last = result_of(s, Climbed::By::open);
-    }
+  using Tier = EvaluateOptions::Tier;
+  const Tier highest = engine.options().highest;
+  if (highest == Tier::f64) {
+    Climber<F64> climber(engine, {});
+    const Set<F64> s = element(climber);
+    return result_of(s, is_decided(s) ? Climbed::By::bulk : Climbed::By::open);
   }
-  if (is_rational) {
+  const auto exactly = [&]() -> std::optional<Climbed> {
     Climber<Exact> climber(engine, {});
     const Set<Exact> s = element(climber);
     if (is_decided(s)) return result_of(s, Climbed::By::exact);
-    if (engine.options().lowest == EvaluateOptions::Tier::exact) last = result_of(s, Climbed::By::open);
+    return {};
+  };
+  const bool exact_first = engine.options().lowest == Tier::exact;
+  if (is_rational && exact_first)
+    if (const auto found = exactly()) return *found;
+  Climbed last;
+  for (const int precision : {128, 512, 2048}) {
+    Climber<Big> climber(engine, {precision});
+    const Set<Big> s = element(climber);
+    if (is_decided(s)) return result_of(s, Climbed::By::big);
+    last = result_of(s, Climbed::By::open);
   }
+  if (is_rational && highest == Tier::exact && !exact_first)
+    if (const auto found = exactly()) return *found;
   return last;
 }
 

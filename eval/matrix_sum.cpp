@@ -261,7 +261,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   // A panel is small enough that Ctrl-C, which waits for a product, is answered soon, and that it takes little memory.
   const std::int64_t soon = std::max<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64);
   const std::int64_t longest = std::clamp<std::int64_t>(std::min(soon, (std::int64_t{1} << 22) / columns), 1, 512);
-  const std::int64_t panel = std::clamp<std::int64_t>((rows + 1) / 2, 1, longest), panels = (rows + panel - 1) / panel;
+  const std::int64_t panel = std::clamp<std::int64_t>(options.tile ? options.tile : (rows + 1) / 2, 1, longest), panels = (rows + panel - 1) / panel;
   const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + right.offset(batch), depth, columns, sb_term, sb_column}; };
   // Lines are profiled in pieces, by all threads.
   const bool rounds = sum.rule.rounds;

@@ -70,7 +70,7 @@ Stored run_cone(Engine& engine, Cone cone) {
   const std::int64_t n = s.tensor.size();
   const int assignments = cone.assignments();
   const std::size_t planes = static_cast<std::size_t>(std::min(assignments, max_planes));
-  const bool forced = options.lowest != EvaluateOptions::Tier::all;
+  const bool forced = options.lowest != EvaluateOptions::Tier::f64;
 
   const auto array = [&] { return std::make_shared<Doubles>(static_cast<std::size_t>(n)); };
   std::vector<Plane> out(planes);
@@ -85,13 +85,13 @@ Stored run_cone(Engine& engine, Cone cone) {
   std::atomic<bool> all_points{true};
 
   // A few tiles per block, so that buffers are made rarely.
-  const std::int64_t per_block = 16 * n_tile;
+  const std::int64_t tile = options.tile ? std::min(options.tile, n_tile) : n_tile, per_block = 16 * tile;
   parallel_blocks((n + per_block - 1) / per_block, options, [&](std::int64_t block) {
     TileRunner runner(engine, cone);
     std::vector<std::vector<Member>> members(assignments > 1 ? tile_size : 0);
-    for (std::int64_t first = block * per_block; first < std::min(n, (block + 1) * per_block); first += n_tile) {
+    for (std::int64_t first = block * per_block; first < std::min(n, (block + 1) * per_block); first += tile) {
       stop_if_asked(options);
-      const std::int64_t count = std::min(n_tile, n - first);
+      const std::int64_t count = std::min(tile, n - first);
       runner.start(first, count);
       for (auto& m : members) m.clear();
       for (int a = 0; a < assignments; ++a) {

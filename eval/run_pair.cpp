@@ -82,7 +82,7 @@ bool is_unused(const Plane& p) {
 std::array<Stored, 2> run_parts(Engine& engine, const Cone& cone) {
   const Node& node = engine.graph()[cone.root];
   const EvaluateOptions& options = engine.options();
-  const bool settle = settles(node.type), forced = options.lowest != EvaluateOptions::Tier::all;
+  const bool settle = settles(node.type), forced = options.lowest != EvaluateOptions::Tier::f64;
   const std::int64_t n = size_of(cone.extents);
   const int assignments = cone.assignments();
   // All assignments are kept apart, unless that took gigabytes.
@@ -95,13 +95,13 @@ std::array<Stored, 2> run_parts(Engine& engine, const Cone& cone) {
 
   std::atomic<std::int64_t> big{0}, exact{0}, open{0};
   std::atomic<bool> all_points{true};
-  const std::int64_t per_block = 16 * n_tile;
+  const std::int64_t tile = options.tile ? std::min(options.tile, n_tile) : n_tile, per_block = 16 * tile;
   parallel_blocks((n + per_block - 1) / per_block, options, [&](std::int64_t block) {
     TileRunner runner(engine, cone);
     std::vector<std::vector<Both>> members(tile_size);
-    for (std::int64_t first = block * per_block; first < std::min(n, (block + 1) * per_block); first += n_tile) {
+    for (std::int64_t first = block * per_block; first < std::min(n, (block + 1) * per_block); first += tile) {
       stop_if_asked(options);
-      const std::int64_t count = std::min(n_tile, n - first);
+      const std::int64_t count = std::min(tile, n - first);
       runner.start(first, count);
       for (auto& m : members) m.clear();
       for (int a = 0; a < assignments; ++a) {

@@ -137,7 +137,7 @@ struct Tally {
 template <class Bulk, class Finer>
 void run_elements(Engine& engine, std::int64_t n, std::int64_t work, bool settle, Plane& p, const Bulk& bulk, const Finer& finer) {
   const EvaluateOptions& options = engine.options();
-  const bool forced = options.lowest != EvaluateOptions::Tier::all;
+  const bool forced = options.lowest != EvaluateOptions::Tier::f64;
   Tally tally;
   const std::int64_t block = std::clamp<std::int64_t>((1 << 18) / std::max<std::int64_t>(work, 1), 1, 4096);
   parallel_blocks((n + block - 1) / block, options, [&](std::int64_t k) {
@@ -199,7 +199,7 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
     return after ? row(*after).map.f64({&s, 1}, after->attributes, {}) : s;
   };
   const auto finer = [&](std::int64_t e) { return climb(engine, sum, after, e); };
-  if (engine.options().lowest == EvaluateOptions::Tier::all && is_matrix_sum(engine, sum))
+  if (engine.options().lowest == EvaluateOptions::Tier::f64 && is_matrix_sum(engine, sum))
     run_matrix_sum(engine, sum, p, settle, precision, after, bulk, finer);
   else
     run_elements(engine, n, sum.leaves, settle, p, bulk, finer);

@@ -97,15 +97,26 @@ bool Lowering::refuse_wide(const Value& v, const Manner& mode) {
   return true;
 }
 
+/// Is this operand held in some format, so that hardware may read it as 0 where it is subnormal? A literal is, in `format`, if that holds it.
+std::optional<Format> Lowering::held_in(const Value& v, const Format& format) const {
+  if (!v.node) return {};
+  const Node& node = graph[*v.node];
+  if (node.type.is_floating()) return node.type.format;
+  if (node.op != &op("literal") || !node.type.is_real() || node.attributes.text.empty() || !std::isdigit(static_cast<unsigned char>(node.attributes.text.back()))) return {};
+  const Exact x = Exact::literal(node.attributes.text, {});
+  const double d = lower(x);
+  return d == upper(x) && is_value(format, d) ? std::optional(format) : std::nullopt;
+}
+
 /// Hardware that flushes results reads subnormal operands as 0 too, each in its own format: `within<F, ftz>` allows both.
 void Lowering::may_read_zero(Value& v, const Manner& mode) {
   if (mode.kind != Manner::Kind::within || mode.flush == Flush::no || !v.node) return;
-  const Type type = graph[*v.node].type;
-  if (!type.is_floating() || !type.format.has_subnormals) return;
+  const std::optional<Format> format = held_in(v, mode.format);
+  if (!format || !format->has_subnormals) return;
   const Node& node = graph[*v.node];
   if (node.op == &op("round") && node.attributes.rounding.flush == Flush::free) return;  // as the text of a graph writes it
   Manner reading = mode;  // a value rounds to itself, or to 0
-  reading.format = type.format;
+  reading.format = *format;
   reading.flush = Flush::free;
   v.node = rounded(v.node, reading, v.at);
 }
@@ -122,8 +133,8 @@ Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes a
   if (mode.kind == Manner::Kind::rounded) {
     for (Value& v : values) {
       if (counts && refuse_wide(v, mode)) return result;
-      if (counts && mode.flush_operands != Flush::no && v.node && graph[*v.node].type.is_floating() &&
-          contains(Type::of(mode.format), graph[*v.node].type)) {
+      if (!counts || mode.flush_operands == Flush::no) continue;
+      if (const auto format = held_in(v, mode.format); format && contains(Type::of(mode.format), Type::of(*format))) {
         Manner flushing = mode;  // an operand of F rounds to itself, or to 0 where it is subnormal
         flushing.flush = mode.flush_operands;
         v.node = rounded(v.node, flushing, v.at);

@@ -63,6 +63,7 @@ class Lowering {
   Value one_operation(Value exact, const Manner&);  // a composite (mean, a fn) rounds once in an `in`
   void broken(const RuleBroken&, const std::vector<NodeId>&, const std::vector<Span>& spans, const Span& at);
   bool refuse_wide(const Value&, const Manner&);
+  std::optional<Format> held_in(const Value&, const Format&) const;
   void may_read_zero(Value&, const Manner&);
   void note_dims(Diagnostic&, const std::vector<NodeId>&) const;
 

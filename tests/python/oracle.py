@@ -169,6 +169,13 @@ REDUCTIONS = {"sum": (add, ZERO), "prod": (multiply, num.Fraction(1)), "max": (n
               "any": (MAPS["or"], ZERO), "all": (MAPS["and"], num.Fraction(1))}
 
 
+def total_of(total, summed):
+    """The exact sum of terms; of nothing but negative zeros, an accumulator that starts at 0 makes 0 and another -0."""
+    if total is num.NEG0 and summed:
+        raise num.Unspecified
+    return ZERO if total is None else total
+
+
 class Reduce(Node):
     """sum, prod, max, min, any, all over axes."""
 
@@ -194,7 +201,7 @@ class Reduce(Node):
         total = values[0]
         for v in values[1:]:
             total = function(total, v)
-        return total
+        return total_of(total, self.op == "sum")
 
 
 class MatMul(Node):
@@ -216,7 +223,7 @@ class MatMul(Node):
         for x, y in self.factors(run, index):
             term = multiply(x, y)
             total = term if total is None else add(total, term)
-        return ZERO if total is None else total
+        return total_of(total, True)
 
 
 class Round(Node):
@@ -337,7 +344,7 @@ class Block(Node):
     def read(self, run, node, index):
         """An operand of an operation: under daz a subnormal value of the format is 0; what is exact is no such value."""
         x = self.part(run, node, index)
-        is_exact = isinstance(node, Map) and id(node) not in self.inside
+        is_exact = isinstance(node, ScalarParameter) or (isinstance(node, Map) and id(node) not in self.inside)
         if self.daz == "no" or not isinstance(x, num.Fraction) or x == 0 or abs(x) >= self.fmt.min_normal or is_exact:
             return x
         if round_to(x, self.fmt) != [x]:
@@ -370,7 +377,7 @@ class Block(Node):
         if self.ulp and node.op in BLOCK_FUNCTIONS:
             function = Approx(self.fmt, Literal(node.apply(values)), self.ulp)
             run.memo[id(function), "kept"] = function  # what is remembered of it goes by its id
-            return function.at(run, ())
+            return self.rounded(run, function.at(run, ()))  # a value of the format, which may be flushed
         return self.rounded(run, node.apply(values))
 
 
@@ -435,7 +442,7 @@ class Within(Node):
 
     def read(self, run, node, x):
         """Hardware that flushes results reads subnormal operands as zero too: those of F, and no exact numbers."""
-        if self.ftz == "no" or isinstance(node, (Literal, Map)) or not isinstance(x, num.Fraction) or x == 0 or abs(x) >= self.fmt.min_normal:
+        if self.ftz == "no" or isinstance(node, (ScalarParameter, Map)) or not isinstance(x, num.Fraction) or x == 0 or abs(x) >= self.fmt.min_normal:
             return x
         return run.choose([x, num.signed_zero(x < 0)]) if round_to(x, self.fmt) == [x] else x
 

@@ -283,7 +283,8 @@ def round_point(x, fmt, mode, overflow, ftz):
     results = []
     for steps in nearest_steps(x / q, mode):
         r = steps * q
-        if abs(r) > fmt.max_finite:
+        past_directed = overflow == "nosat" and mode not in ("rne", "rna", "sr", "faithful") and abs(x) > fmt.max_finite
+        if abs(r) > fmt.max_finite or past_directed:
             results += overflowed(x < 0, fmt, mode, overflow)
             continue
         r = r if r != 0 else signed_zero(x < 0)

@@ -6,8 +6,8 @@ from fractions import Fraction
 from itertools import product as cartesian
 
 import oracle_numbers as num
-from oracle import Node, Reduce, broadcast_index
-from oracle_numbers import ZERO, add, divide, multiply, negate
+from oracle import Node, Reduce, broadcast_index, total_of
+from oracle_numbers import add, divide, multiply, negate
 
 
 class Prefix(Reduce):
@@ -105,7 +105,7 @@ class Einsum(Node):
             for v in values[1:]:
                 term = multiply(term, v)
             total = term if total is None else add(total, term)
-        return ZERO if total is None else total
+        return total_of(total, bool(self.summed))
 
     def leaves(self, run, index, negative):
         sign = negate if negative else (lambda v: v)

@@ -331,7 +331,7 @@ bool has_tier(const Counters& c) { return c.big > 0 || c.exact > 0; }
 
 Found one(const Product& p, Figures& figures, bool every_tier) {
   const Operands o = operands_of(p, 11);
-  const Evaluated fast = evaluate(p, o, 1, Tier::all), exact = evaluate(p, o, 1, Tier::exact);
+  const Evaluated fast = evaluate(p, o, 1, Tier::f64), exact = evaluate(p, o, 1, Tier::exact);
   const Plane &x = fast.set.planes.at(0), &y = exact.set.planes.at(0);
   ++figures.cases;
   if (((p.rounds && !p.within) || p.stored) && !has_tier(exact.counters)) return p.name + ": the exact tier did not run";
@@ -340,7 +340,7 @@ Found one(const Product& p, Figures& figures, bool every_tier) {
   if (p.rounds && !p.stored && p.sum == *find_format("f32") && p.flush == Flush::no && p.contraction != Contraction::always)
     if (Found f = against_floats(p, o, x, figures)) return f;
   if (!every_tier || p.data == Data::wide) return {};
-  const Evaluated two = evaluate(p, o, 2, Tier::all);
+  const Evaluated two = evaluate(p, o, 2, Tier::f64);
   const Plane& z = two.set.planes.at(0);
   if (!same(x.lo_d, z.lo_d) || !same(x.lo_u, z.lo_u) || !same(x.hi_d, z.hi_d) || !same(x.hi_u, z.hi_u)) return p.name + ": two threads give other sets";
   const Evaluated big = evaluate(p, o, 2, Tier::big);
