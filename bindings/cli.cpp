@@ -76,6 +76,7 @@ struct Parser {
     add_spec(c, check.spec, check.in);
     c.add_option("--out", check.out, "the output: FILE.npy, or NAME=FILE.npy for each of several results")->expected(1, -1)->required();
     c.add_option("--json", check.json, "write the report as JSON to this file (- for standard output)");
+    c.add_option("--plot", check.plot, "write a picture of where the violations lie to this FILE.svg");
     c.add_option("--where", check.where, "check only where this mask is true");
     c.add_flag("--signed-zero", check.signed_zero, "tell -0 from +0");
     c.add_option("--show", check.show, "number of violations listed")->check(refusal_of_count);

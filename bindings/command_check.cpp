@@ -5,6 +5,7 @@
 #include "bindings/call.hpp"
 #include "bindings/commands.hpp"
 #include "bindings/files.hpp"
+#include "bindings/plot.hpp"
 #include "bindings/readers.hpp"
 #include "bindings/report_json.hpp"
 #include "bindings/session.hpp"
@@ -29,9 +30,16 @@ void write_json(const std::string& path, const Report& report) {
   else if (!path.empty()) write_file(path, to_json(report));
 }
 
+void require_svg(const std::string& path) {
+  if (path.empty() || path.ends_with(".svg")) return;
+  throw Error("--plot `" + path + "` has to end in .svg: the command draws no other pictures" +
+              (path.ends_with(".png") || path.ends_with(".pdf") ? " (from Python, report.plot() draws with matplotlib, which saves as " + path.substr(path.size() - 4) + " too)" : ""));
+}
+
 }  // namespace
 
 int check_command(const CheckArguments& arguments) {
+  require_svg(arguments.plot);
   const LoadedSpec loaded = load_spec(arguments.spec);
   Call call = make_call(loaded.spec(), read_inputs(loaded.spec(), arguments.in));
   const std::vector<Tensor> outputs = read_outputs(*call.graph, arguments.out);
@@ -45,6 +53,7 @@ int check_command(const CheckArguments& arguments) {
     std::cout << text << (text.ends_with('\n') ? "" : "\n");
   }
   write_json(arguments.json, report);
+  if (!arguments.plot.empty() && report.applicable) write_file(arguments.plot, to_svg(report));
   return !report.applicable ? inapplicable : report.ok() ? covered : violated;
 }
 

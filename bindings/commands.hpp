@@ -17,7 +17,7 @@ struct EvaluationArguments {
 struct CheckArguments {
   std::string spec;  // "gemm.erx", "gemm.erx:NAME", "-"
   std::vector<std::string> in, out;
-  std::string where, json;
+  std::string where, json, plot;
   bool signed_zero = false;
   std::size_t show = 5;
   EvaluationArguments evaluation;

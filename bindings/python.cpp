@@ -11,6 +11,7 @@
 #include "bindings/report_json.hpp"
 #include "eval/bind.hpp"
 #include "eval/float_guard.hpp"
+#include "eval/picture.hpp"
 #include "grammar/program.hpp"
 #include "ops/op.hpp"
 
@@ -158,6 +159,27 @@ py::array outside(const ResultReport& r) {
   return indices;
 }
 
+py::dict picture(const ResultReport& r, std::int64_t panels, std::int64_t rows, std::int64_t columns) {
+  const Picture p = picture_of(r, {panels, rows, columns});
+  py::list list;
+  for (const Panel& panel : p.panels) {
+    py::array_t<float> cells({p.cell_rows, p.cell_columns});
+    std::copy(panel.cells.begin(), panel.cells.end(), cells.mutable_data());
+    list.append(py::make_tuple(panel.title, cells));
+  }
+  const py::array_t<double> by_column(static_cast<py::ssize_t>(p.by_column.size()), p.by_column.data());
+  return py::dict(py::arg("panels") = list, py::arg("by_column") = by_column, py::arg("rows") = p.rows, py::arg("columns") = p.columns,
+                  py::arg("row_bin") = p.row_bin, py::arg("column_bin") = p.column_bin, py::arg("smallest") = p.smallest, py::arg("largest") = p.largest,
+                  py::arg("special") = p.has_special);
+}
+
+py::list findings(const ResultReport& r) {
+  py::list list;
+  for (const Finding& f : r.findings)
+    if (!f.text.empty()) list.append(py::make_tuple(f.kind, f.text));
+  return list;
+}
+
 /// The calling thread may flush subnormals (torch.set_flush_denormal): not while it is here.
 const py::call_guard<FloatGuard> exact_arithmetic;
 
@@ -297,6 +319,10 @@ void define_groups(py::module_& m) {
       .def_readonly("violations", &ResultReport::violations)
       .def_readonly("max_ulps", &ResultReport::max_ulps)
       .def_readonly("tightness", &ResultReport::tightness)
+      .def_property_readonly("shape", [](const ResultReport& r) { return shape_tuple(r.extents); })
+      .def_property_readonly("findings", &findings)
+      .def_property_readonly("distances", [](const ResultReport& r) { return py::array_t<float>(static_cast<py::ssize_t>(r.distances.size()), r.distances.data()); })
+      .def("picture", &picture)
       .def_property_readonly("indices", &outside);
   py::class_<Report>(m, "Report")
       .def_readonly("applicable", &Report::applicable)

@@ -121,14 +121,20 @@ std::optional<Finding> find_dense(const Violations& v, const std::vector<AxisCou
 }
 
 /// Diagonals of the last two axes (column - row), and the triangles beside one.
-std::optional<Finding> find_diagonal(const Violations& v) {
+std::optional<Finding> find_diagonal(const Violations& v, const std::vector<AxisCount>& axes) {
   const std::size_t rank = v.extents.size();
   if (rank < 2 || !v.mask.empty()) return {};
   const std::int64_t rows = v.extents[rank - 2], columns = v.extents[rank - 1], n = std::ssize(v.outside);
   if (rows < 4 || columns < 4) return {};
   std::vector<std::int64_t> hits(static_cast<std::size_t>(rows + columns - 1), 0);
   for (const std::int64_t flat : v.outside) ++hits[static_cast<std::size_t>(flat % columns - flat / columns % rows + rows - 1)];
-  const std::int64_t planes = size_of(v.extents) / (rows * columns);
+  std::int64_t planes = 1;
+  std::string of_planes;
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
+    const auto p = pattern_of(axis, rank, v.extents[axis], axes[axis].used, n);
+    planes *= p ? p->indices : v.extents[axis];
+    if (p) of_planes += (of_planes.empty() ? " of " : ", ") + p->text;
+  }
   const auto length = [&](std::int64_t d) { return std::max<std::int64_t>(0, std::min(rows, columns - d) - std::max<std::int64_t>(0, -d)); };
   const auto name = [](std::int64_t d) { return d == 0 ? std::string("column = row") : "column = row " + std::string(d > 0 ? "+ " : "- ") + std::to_string(std::abs(d)); };
   std::vector<std::int64_t> used;
@@ -141,7 +147,7 @@ std::optional<Finding> find_diagonal(const Violations& v) {
     chance += static_cast<double>(n) * std::log(all / static_cast<double>(rows * columns));
     const double share = static_cast<double>(n) / size;
     if (chance > std::log(1e-3)) return {};
-    const std::string place = (used.size() == 1 ? "the diagonal " : "the diagonals ") + name(low) + (used.size() == 1 ? "" : " and " + name(high));
+    const std::string place = (used.size() == 1 ? "the diagonal " : "the diagonals ") + name(low) + (used.size() == 1 ? "" : " and " + name(high)) + of_planes;
     return Finding{"diagonal", there(place, share), -1, low, high + 1, 0, share};
   }
   for (const bool above : {true, false}) {
@@ -150,7 +156,7 @@ std::optional<Finding> find_diagonal(const Violations& v) {
     for (std::int64_t d = from; d <= to; ++d) size += length(d) * planes;
     if (n < 16 || size * 10 > rows * columns * planes * 9 || n * 10 < size * 9) continue;
     const std::int64_t edge = above ? low : high;
-    const std::string name = std::string("the triangle column ") + (above ? ">= " : "<= ") + "row" + (edge == 0 ? "" : (edge > 0 ? " + " : " - ") + std::to_string(std::abs(edge)));
+    const std::string name = std::string("the triangle column ") + (above ? ">= " : "<= ") + "row" + (edge == 0 ? "" : (edge > 0 ? " + " : " - ") + std::to_string(std::abs(edge))) + of_planes;
     const double share = static_cast<double>(n) / static_cast<double>(size);
     return Finding{"triangle", there(name, share), -1, from, to + 1, 0, share};
   }
@@ -197,7 +203,7 @@ std::vector<Finding> locate(const Violations& v) {
   else found = find_box(v, axes);
   const bool narrow = std::any_of(found.begin(), found.end(), [](const Finding& f) { return f.share >= 0.9; });
   if (!narrow) {
-    if (const auto diagonal = find_diagonal(v)) found = {*diagonal};
+    if (const auto diagonal = find_diagonal(v, axes)) found = {*diagonal};
     else if (const auto dense = find_dense(v, axes)) found = {*dense};
   }
   bool decays = false;

@@ -73,6 +73,23 @@ class Report(Uncopied):
         """The largest distance of an element from its set, in ulps of the output's format."""
         return max((r.max_ulps for r in self._report.results), default=0.0)
 
+    @property
+    def where(self) -> list[str]:
+        """Where the violations lie and what their distances and values show, as in the text; of all results one after the other."""
+        return [text for r in self._report.results for kind, text in r.findings if kind != "cause"]
+
+    @property
+    def causes(self) -> list[str]:
+        """What the violations are consistent with; empty where nothing speaks for a cause."""
+        return [text for r in self._report.results for kind, text in r.findings if kind == "cause"]
+
+    def plot(self, result: int | str | None = None, axes: object = None) -> np.ndarray:
+        """Draws where the violations of one result lie, with matplotlib: a panel for each leading index (or a group of them), and the mean
+        distance by column. `result` is its index or name, without it the one with the most violations. Returns the axes, in an array."""
+        from ._plot import draw
+
+        return draw(self._report, result, axes)
+
     def to_json(self) -> str:
         return self._report.to_json()
 

@@ -60,6 +60,8 @@ TEST_CASE("places: a row, and a few strays elsewhere") {
 TEST_CASE("places: an off-by-one in a mask is a diagonal") {
   CHECK(Planted({2, 3, 32, 32}).fill([](const Extents& i) { return i[3] == i[2] ? 1000 : 0; }).text() == "every element of the diagonal column = row\n");
   CHECK(Planted({32, 32}).fill([](const Extents& i) { return i[1] == i[0] + 1 ? 1000 : 0; }).text() == "every element of the diagonal column = row + 1\n");
+  CHECK(Planted({2, 4, 32, 32}).fill([](const Extents& i) { return i[0] == 1 && i[1] == 2 && i[3] == i[2] + 1 ? 1000 : 0; }).text() ==
+        "every element of the diagonal column = row + 1 of index 1 (axis 0), index 2 (axis 1)\n");
   CHECK(Planted({32, 48}).fill([](const Extents& i) { return i[1] == i[0] - 2 || i[1] == i[0] ? 1000 : 0; }).text() ==
         "every element of the diagonals column = row - 2 and column = row\n");
   CHECK(Planted({32, 32}).fill([](const Extents& i) { return i[1] > i[0] ? 1000 : 0; }).text() == "every element of the triangle column >= row + 1\n");
