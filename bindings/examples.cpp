@@ -83,23 +83,32 @@ Tensor output_of(const Graph& graph, std::size_t i, const ExampleLine& line) {
   return Tensor::of(Type::of(*find_format("f64")), {}, {x.value});
 }
 
-// An output of which most elements may be 0 is passed by a kernel that writes nothing.
-std::optional<std::string> zero_warning(Evaluation& evaluation, std::size_t i, const Tensor& output) {
+// An output of which most elements may be 0 is passed by a kernel that writes nothing, and one of either sign by a kernel that
+// has lost it: such an example shows little.
+std::optional<std::string> vacuous(Evaluation& evaluation, std::size_t i, const Tensor& output) {
   const SetTensor& sets = evaluation.result(i);
   const std::int64_t n = sets.size();
-  std::int64_t zeros = 0, written = 0;
+  std::int64_t zeros = 0, signs = 0, written = 0;
   for (std::int64_t k = 0; k < n; ++k) {
-    bool zero = false;
+    const std::size_t at = static_cast<std::size_t>(k);
+    bool zero = false, negative = false, positive = false;
     for (const Plane& p : sets.planes) {
-      const std::uint8_t flags = p.flags ? (*p.flags)[static_cast<std::size_t>(k)] : 0;
-      zero = zero || (!(flags & no_reals) && p.lo()[k] <= 0 && p.hi()[k] >= 0);
+      const std::uint8_t flags = p.flags ? (*p.flags)[at] : 0;
+      if (flags & no_reals) continue;
+      zero = zero || (p.lo()[k] <= 0 && p.hi()[k] >= 0);
+      negative = negative || p.lo()[k] < 0;
+      positive = positive || p.hi()[k] > 0;
     }
-    if (output.is_complex()) zero = zero && Judge(sets, {}, {}, false).covers(static_cast<std::size_t>(k), {0, 0});
+    if (output.is_complex()) zero = zero && Judge(sets, {}, {}, false).covers(at, {0, 0});
     zeros += zero;
+    signs += negative && positive && !output.is_complex();
     written += output.at(k) != 0 || (output.is_complex() && output.imag->at(k) != 0);
   }
-  if (n == 0 || 2 * zeros <= n || 2 * written <= n) return {};
-  return "a kernel that writes only zeros would pass: 0 is allowed for " + std::to_string(zeros) + " of " + counted(n, "element");
+  if (n == 0 || 2 * written <= n) return {};
+  const std::string of = " of " + counted(n, "element");
+  if (2 * zeros > n) return "vacuous: a kernel that writes only zeros would pass: 0 is allowed for " + std::to_string(zeros) + of;
+  if (2 * signs > n) return "vacuous: a kernel that loses the sign would pass: both signs are allowed for " + std::to_string(signs) + of;
+  return {};
 }
 
 struct Verdict {
@@ -116,7 +125,7 @@ Verdict verdict_of(Evaluation& evaluation, const Claim& claim, std::vector<std::
     const std::size_t i = result_of(graph, *line);
     given[i] = output_of(graph, i, *line);
     if (claim.kind != ExampleLine::Kind::covers) continue;
-    if (auto warning = zero_warning(evaluation, i, given[i])) warnings.push_back(*warning);
+    if (auto warning = vacuous(evaluation, i, given[i])) warnings.push_back(*warning);
   }
   if (given.size() == graph.results.size()) {
     std::vector<Tensor> outputs;

@@ -95,7 +95,25 @@ TEST_CASE("examples: a spec that zeros would pass is warned of") {
   REQUIRE(o.all.size() == 1);
   CHECK(o.all[0].passed);
   REQUIRE(o.all[0].warnings.size() == 1);
-  CHECK(o.all[0].warnings[0] == "a kernel that writes only zeros would pass: 0 is allowed for 3 of 3 elements");
+  CHECK(o.all[0].warnings[0] == "vacuous: a kernel that writes only zeros would pass: 0 is allowed for 3 of 3 elements");
   const auto tight = outcomes(spec + "example \"e\" {\n  x = [1, 2, 3]\n  covers [1, 2, 3]\n}\n");
   CHECK(tight.all.at(0).warnings.empty());
+}
+
+TEST_CASE("examples: a spec that allows both signs is warned of, and one that has to is not") {
+  const std::string head = "(x: f32[N]) -> f32[N] {\n  return ";
+  const auto warnings = [&](const std::string& body, const std::string& x, const std::string& claim) {
+    const auto o = outcomes("spec s" + head + body + "\n}\nexample \"e\" {\n  x = " + x + "\n  " + claim + "\n}\n");
+    REQUIRE(o.all.size() == 1);
+    CHECK(o.all[0].passed);
+    return o.all[0].warnings;
+  };
+  REQUIRE(warnings("any_of(x, -x)", "[1, 2, 3]", "covers [1, 2, 3]").size() == 1);
+  CHECK(warnings("any_of(x, -x)", "[1, 2, 3]", "covers [1, 2, 3]")[0] == "vacuous: a kernel that loses the sign would pass: both signs are allowed for 3 of 3 elements");
+  CHECK(warnings("approx<f32, abs=0.1>(x)", "[0.0078125, -0.015625, 3]", "covers [0.0078125, -0.015625, 3]")[0] ==
+        "vacuous: a kernel that writes only zeros would pass: 0 is allowed for 2 of 3 elements");
+  CHECK(warnings("approx<f32, abs=0.1>(x)", "[0.0078125, 2, 3]", "covers [0.0078125, 2, 3]").empty());           // most elements are bounded away from 0
+  CHECK(warnings("any_of(x, -x)", "[0, 0, 3]", "covers [0, 0, 3]").empty());                            // zeros are what has to be written
+  CHECK(warnings("any_of(x, -x)", "[1, 2, 3]", "rejects [1, 2, 3.5]").empty());                          // what is refused is no evidence of slack
+  CHECK(warnings("approx<f32, ulp=2>(exp(x))", "[-1, 0, 1]", "rejects [0, 0, 0]").empty());
 }

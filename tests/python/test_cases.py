@@ -1,6 +1,8 @@
 """Real cases from public reports in small form: is this difference rounding or a bug? Each asserts what is covered and what is refuted."""
+import os
 import pathlib
 import random
+import subprocess
 
 import ml_dtypes
 import numpy as np
@@ -9,6 +11,7 @@ import torch
 import erx as er
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+ERX = os.environ.get("ERX", str(pathlib.Path(__file__).resolve().parents[2] / "build" / "erx"))
 
 
 def normal(seed, *shape, dtype=torch.float32):
@@ -207,3 +210,78 @@ def test_c16_a_correct_tensor_core_kernel():
     cores = er.expr("round<bf16>(acc<f32, tensor_core(L=16, F=25)>(A @ B))")(A=A, B=B)
     er.assert_covers(cores, truncated)
     assert refused(cores, np.array([[1.015625]], bf16)) == 1 and refused(cores, np.array([[0.9921875]], bf16)) == 1
+
+
+def test_c8_rms_norm_with_the_scaled_value_stored_or_not():
+    norm = """
+      let squares = acc<f32>(sum(x * x, axis=-1, keepdims=true))
+      let r = approx<f32, ulp=2>(rsqrt(round<f32>(squares / D + round<f32>(eps))))"""
+    head = "(x: bf16[N, D], w: bf16[D], eps: real) -> bf16[N, D] {" + norm
+    stored, kept = (er.parse(f"spec {name}{head}\n  return {body}\n}}") for name, body in (
+        ("stored", "round<bf16>(w * round<bf16>(in f32 { x * r }))"), ("kept", "round<bf16>(in f32 { x * r * w })")))
+    x, w = normal(8, 4, 16, dtype=torch.bfloat16), 1 + normal(9, 16, dtype=torch.bfloat16) / 4
+    r = torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True) + 1e-6)
+    two, one = w * (x.float() * r).bfloat16(), (x.float() * r * w.float()).bfloat16()
+    inputs = dict(x=x, w=w, eps=1e-6)
+    er.assert_covers(stored(**inputs), two)
+    er.assert_covers(kept(**inputs), one)
+    assert 5 < refused(stored(**inputs), one) < 40 and 5 < refused(kept(**inputs), two) < 40
+    # PyTorch's own function is one of the two.
+    own = torch.nn.functional.rms_norm(x, (16,), w, eps=1e-6)
+    assert refused(stored(**inputs), own) == 0 or refused(kept(**inputs), own) == 0
+    # The mean of squares was forgotten for the second half: r is off by a factor.
+    wrong = w * (x.float() * torch.rsqrt(x[:, :8].float().pow(2).sum(-1, keepdim=True) / 16 + 1e-6)).bfloat16()
+    assert refused(stored(**inputs), wrong) > 32 and refused(kept(**inputs), wrong) > 32
+
+
+def test_c9_rotary_embedding_eager_and_compiled():
+    halves = "concat(-q[:, 8:], q[:, :8], axis=1)"
+    spec = er.expr(f"""any_of(
+      round<bf16>(in f32 {{ round<bf16>(in f32 {{ q * c }}) + round<bf16>(in f32 {{ {halves} * s }}) }}),
+      round<bf16>(in f32, contract {{ q * c + {halves} * s }}))""")
+    eager_only = er.expr(f"round<bf16>(in f32 {{ round<bf16>(in f32 {{ q * c }}) + round<bf16>(in f32 {{ {halves} * s }}) }})")
+    compiled_only = er.expr(f"round<bf16>(in f32, contract {{ q * c + {halves} * s }})")
+    q = normal(10, 4, 16, dtype=torch.bfloat16)
+    angle = torch.arange(3, 7)[:, None] * (10000.0 ** (-torch.arange(8) / 8))
+    c, s = (torch.cat([f(angle)] * 2, 1).bfloat16() for f in (torch.cos, torch.sin))
+    turned = torch.cat([-q[:, 8:], q[:, :8]], 1)
+    eager = q * c + turned * s  # three roundings
+    compiled = (q.float() * c.float() + turned.float() * s.float()).bfloat16()  # what a compiler makes of it: float32 until it is stored
+    inputs = dict(q=q, c=c, s=s)
+    for out in (eager, compiled):
+        er.assert_covers(spec(**inputs), out)
+    differ = int((eager != compiled).sum())
+    assert differ > 4
+    assert refused(eager_only(**inputs), compiled) == differ and refused(compiled_only(**inputs), eager) == differ
+    assert refused(spec(**inputs), q * c - turned * s) > 32  # turned the other way
+    interleaved = torch.stack([-q[:, 1::2], q[:, ::2]], -1).reshape(4, 16)
+    assert refused(spec(**inputs), q * c + interleaved * s) > 32  # the other layout of pairs
+
+
+def test_c13_a_kernel_that_writes_zeros(tmp_path):
+    rng = np.random.default_rng(13)
+    f8 = ml_dtypes.float8_e4m3fn
+    A, B = ((rng.standard_normal(shape) / 32).astype(f8) for shape in ((16, 32), (32, 16)))
+    true = A.astype(np.float32) @ B.astype(np.float32)
+    assert np.abs(true).max() < 0.02 and np.abs(true).mean() < 0.005  # the signal
+    zeros = np.zeros_like(true)
+    assert np.allclose(zeros, true, atol=2e-2)  # such a test passes every kernel
+    result = er.expr("acc<f32>(A @ B)")(A=A, B=B)
+    er.assert_covers(result, true)
+    report = result.check(zeros)
+    assert report.violations == int((true != 0).sum()) > 250
+    assert "each of them is 0" in report.where and report.causes == ["consistent with elements that were never written"]
+
+    def warned(spec):
+        (tmp_path / "spec.erx").write_text(f"spec gemm(A: f8e4m3fn[M, K], B: f8e4m3fn[K, N]) -> f32[M, N] {{\n  return {spec}\n}}\n" + """
+example "small" {
+  A = [[0.03125, 0.0625], [0.0625, -0.03125]]
+  B = [[0.03125, 0], [0.0625, 0.03125]]
+  covers [[0.0048828125, 0.001953125], [0, -0.0009765625]]
+}
+""")
+        run = subprocess.run([ERX, "test", tmp_path / "spec.erx"], capture_output=True, text=True, check=True)
+        assert "1 passed" in run.stdout
+        return run.stderr
+    assert warned("acc<f32>(A @ B)") == ""
+    assert "vacuous: a kernel that writes only zeros would pass: 0 is allowed for 4 of 4 elements" in warned("approx<f32, abs=0.01>(A @ B)")
