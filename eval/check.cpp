@@ -10,6 +10,7 @@
 #include "eval/parallel.hpp"
 #include "ir/print.hpp"
 #include "ops/op.hpp"
+#include "ops/planted.hpp"
 
 namespace erx {
 namespace {
@@ -218,10 +219,13 @@ Report check(Evaluation& evaluation, const std::vector<Tensor>& outputs, const C
   }
   // A labelled choice is one choice for all results: the run with the fewest violations is reported.
   Report best;
-  for (std::size_t run = 0; run < evaluation.runs(); ++run) {
+  for (std::size_t run = 0; run < (planted(Mistake::first_run_only) ? 1 : evaluation.runs()); ++run) {
     Report report;
     report.run = evaluation.run_name(run);
     for (std::size_t r = 0; r < results; ++r) report.results.push_back(check_result(evaluation, r, run, outputs[r], options, nullptr));
+    if (planted(Mistake::mixed_results))
+      for (std::size_t r = 0; r < best.results.size(); ++r)
+        if (best.results[r].violations < report.results[r].violations) report.results[r] = best.results[r];
     if (run == 0 || report.violations() < best.violations()) best = std::move(report);
     if (best.ok()) break;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "ops/planted.hpp"
+
 namespace erx {
 namespace {
 
@@ -117,7 +119,7 @@ Cone make_cone(const Graph& graph, NodeId root, const ConeSource& source) {
   // Choices nearest to the root are kept apart first.
   std::int64_t count = 1;
   const auto variable = [&](int alternatives) {
-    if (alternatives < 2 || count * alternatives > Cone::max_assignments) return -1;
+    if (alternatives < 2 || count * alternatives > Cone::max_assignments || planted(Mistake::no_correlation)) return -1;
     count *= alternatives;
     cone.alternatives.push_back(alternatives);
     return static_cast<int>(cone.alternatives.size()) - 1;
@@ -128,13 +130,14 @@ Cone make_cone(const Graph& graph, NodeId root, const ConeSource& source) {
     if (!row(node).is_choice) continue;
     step->branch = source.labelled_branch(node);
     if (step->branch >= 0) continue;
-    const auto same = node.attributes.choice ? choices.find(node.attributes.choice) : choices.end();
+    const std::uint32_t number = planted(Mistake::shared_choices) ? 1 : node.attributes.choice;
+    const auto same = number ? choices.find(number) : choices.end();
     if (same != choices.end()) {
       step->variable = same->second;
       continue;
     }
     step->variable = variable(static_cast<int>(step->operands.size()));
-    if (node.attributes.choice) choices[node.attributes.choice] = step->variable;
+    if (number) choices[number] = step->variable;
   }
   std::map<Key, int> joint;  // parts of one complex tensor, read at the same places
   for (Cone::Load& l : cone.loads) {
@@ -153,6 +156,7 @@ Cone make_cone(const Graph& graph, NodeId root, const ConeSource& source) {
     if (ways.empty()) ways = ways_out(graph);
     if (ways[step->node] < 2) continue;  // nothing to correlate with
     step->variable = variable(static_cast<int>(alternatives.size()));
+    if (planted(Mistake::one_alternative)) std::fill(alternatives.begin(), alternatives.end(), alternatives[0]);
     if (step->variable >= 0) step->alternatives = std::move(alternatives);
   }
   return cone;

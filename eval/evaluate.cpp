@@ -5,6 +5,7 @@
 #include "eval/float_guard.hpp"
 #include "eval/split.hpp"
 #include "ops/op.hpp"
+#include "ops/planted.hpp"
 
 namespace erx {
 
@@ -73,6 +74,7 @@ void Evaluation::State::add_label(const Node& node) {
 
 /// The number of parts of a split sum is one choice for the whole call too. Where assignments become too many, the hull has to do.
 void Evaluation::State::add_splits() {
+  if (planted(Mistake::split_by_element)) return;
   int count = 0;
   for (NodeId id = 0; id < split.graph->size(); ++id) {  // of what is evaluated: its nodes are the engine's
     const Node& node = (*split.graph)[id];

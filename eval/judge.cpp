@@ -1,11 +1,13 @@
 #include "eval/judge.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 
 #include "eval/number_text.hpp"
 #include "ops/clones.hpp"
+#include "ops/planted.hpp"
 #include "ops/rounding.hpp"
 
 namespace erx {
@@ -75,6 +77,12 @@ bool Judge::holds(const Set<F64>& s, double v) const {
 }
 
 bool Judge::covers(std::size_t i, const Got& got) const {
+  if (planted(Mistake::parts_apart) && is_complex()) {
+    const auto held = [&](const std::vector<Plane>& planes, double x) {
+      return std::any_of(planes.begin(), planes.end(), [&](const Plane& p) { return holds(set_at(p, i), x); });
+    };
+    return held(sets_.planes, got.re) && held(sets_.imag, got.im);
+  }
   for (std::size_t k = 0; k < sets_.planes.size(); ++k)
     if (holds(set_at(sets_.planes[k], i), got.re) && (!is_complex() || holds(set_at(sets_.imag[k], i), got.im))) return true;
   return false;

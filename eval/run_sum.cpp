@@ -10,6 +10,7 @@
 #include "eval/parallel.hpp"
 #include "eval/reduce.hpp"
 #include "eval/sum_parts.hpp"
+#include "ops/planted.hpp"
 
 namespace erx {
 namespace {
@@ -58,7 +59,7 @@ SumNode sum_node(const Engine& engine, NodeId id) {
     sum.leaves += term.leaves();
     sum.is_product.push_back(product);
     sum.least_exponents.emplace_back(least_exponent(graph[term.a.node].type), term.b ? least_exponent(graph[term.b->node].type) : 0);
-    if (rule.flush != Flush::no) {  // each factor by its own format
+    if (rule.flush != Flush::no && !planted(Mistake::kept_subnormal_factors)) {  // each factor by its own format
       const auto nu = [&](const Type& type) { return type.is_floating() ? type.format.min_normal() : 0; };
       sum.flushed_below.emplace_back(nu(graph[term.a.node].type), term.b ? nu(graph[term.b->node].type) : 0);
     }

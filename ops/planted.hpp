@@ -56,6 +56,15 @@ enum class Mistake {
   own_negative_zero,      // -0 and +0 are two steps
   // casts
   wrap_of_ends,           // as if it were monotone
+  // choices
+  shared_choices,         // two choices are one
+  no_correlation,         // a value that is read twice may be two values
+  one_alternative,        // of a stochastic value that is read twice
+  first_run_only,         // of the assignments of the labels
+  mixed_results,          // each result under the labels that suit it
+  split_by_element,       // the number of parts may differ from element to element
+  parts_apart,            // of a complex number
+  kept_subnormal_factors,
   // specials
   infinity_without_nan,   // a certain infinity meets no overflow of the other sign
   // tensor cores

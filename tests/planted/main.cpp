@@ -1,8 +1,9 @@
-// Plants one mistake after another in the rules of roundings and sums and prints what caught each. One that nothing catches fails the test.
+// Plants one mistake after another in the rules of roundings, sums and choices and prints what caught each. One that nothing catches fails the test.
 #include <cstdio>
 #include <string_view>
 
 #include "ops/planted.hpp"
+#include "tests/choice/checks.hpp"
 #include "tests/round/checks.hpp"
 #include "tests/sum/checks.hpp"
 
@@ -11,7 +12,7 @@ using namespace erx::test;
 
 namespace {
 
-enum class Part { roundings, orders, tensor_cores, bounds, matrices };
+enum class Part { roundings, orders, tensor_cores, bounds, choices, matrices };
 
 struct Planted {
   Mistake mistake;
@@ -40,6 +41,9 @@ constexpr Planted all[] = {
     ERX_PLANTED(zero_of_product, matrices),      ERX_PLANTED(unchecked_product, matrices),
     ERX_PLANTED(ends_inward, bounds),            ERX_PLANTED(overflow_no_step, bounds),      ERX_PLANTED(own_negative_zero, bounds),
     ERX_PLANTED(wrap_of_ends, bounds),
+    ERX_PLANTED(shared_choices, choices),        ERX_PLANTED(no_correlation, choices),       ERX_PLANTED(one_alternative, choices),
+    ERX_PLANTED(first_run_only, choices),        ERX_PLANTED(mixed_results, choices),        ERX_PLANTED(split_by_element, choices),
+    ERX_PLANTED(parts_apart, choices),           ERX_PLANTED(kept_subnormal_factors, choices),
     ERX_PLANTED(certified_in_float32, matrices), ERX_PLANTED(float64_bound_in_float32, matrices), ERX_PLANTED(sum_not_rounded, matrices),
 };
 #undef ERX_PLANTED
@@ -50,6 +54,7 @@ std::string caught_by(Part part) {
                        : part == Part::orders       ? order_checks()
                        : part == Part::tensor_cores ? tensor_core_checks()
                        : part == Part::bounds       ? bound_checks()
+                       : part == Part::choices      ? choice_checks()
                                                     : matrix_checks();
   for (int effort : {20, 100, 400}) {
     if (part == Part::matrices && effort > 20) break;
@@ -66,7 +71,7 @@ std::string caught_by(Part part) {
 int main(int argc, char** argv) {
   int survived = 0;
   if (argc < 2)
-    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds}) {
+    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds, Part::choices}) {
       const std::string found = caught_by(part);
       if (!found.empty()) std::printf("without a mistake: %s\n", found.c_str());
       survived += !found.empty();

@@ -1,12 +1,13 @@
 // Every legal execution of a rounded sum, enumerated: what an implementation may print, value by value.
 // Written from the meaning of `acc` and `within`, not from their rules. Formats are so small that a double holds every sum of
-// leaves exactly (judged once per format), so the only rounding is nearest() below.
+// leaves exactly (each addition asserts it), so the only rounding is nearest() below.
 //   Executions(format, rule).any({{1.0}, {0.25, true}})   the results of 1 + 0.5*0.5, as bit patterns
 #pragma once
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <set>
+#include <stdexcept>
 #include <vector>
 
 #include "ops/accumulate.hpp"
@@ -261,9 +262,15 @@ class Executions {
     exact.each([&](double x) { v.add(round(x)); });
     return v;
   }
+  /// x + y, of which no bit may be lost: the error of a sum is a double.
+  static double exact_sum(double x, double y) {
+    const double s = x + y, of_y = s - x;
+    if (std::isfinite(s) && (x - (s - of_y)) + (y - of_y) != 0) throw std::logic_error("the oracle's doubles do not hold a sum");
+    return s;
+  }
   static Values added(const Values& a, const Values& b) {
     Values v;
-    a.each([&](double x) { b.each([&](double y) { v.add(x + y); }); });
+    a.each([&](double x) { b.each([&](double y) { v.add(exact_sum(x, y)); }); });
     return v;
   }
   /// A leaf that is added to a running sum: always fused where every product is.
