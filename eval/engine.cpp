@@ -107,7 +107,7 @@ void Engine::plan(NodeId root) {
     }
     for (NodeId operand : operands) {
       const bool is_map = row(graph_[operand]).gather == Gather::map;
-      if (gather == Gather::reduce || gather == Gather::join) want(operand);
+      if (gather == Gather::reduce || gather == Gather::join || gather == Gather::recurrence) want(operand);
       if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) {
         want(operand);
         const auto pair = pairs_.find(operand);
@@ -248,6 +248,7 @@ void Engine::compute(NodeId id) {
     case Gather::accumulate: result = run_sum(*this, id, {}); break;
     case Gather::reduce: result = run_reduction(*this, id); break;
     case Gather::join: result = run_join(*this, id); break;
+    case Gather::recurrence: result = run_scan(*this, id); break;
     case Gather::composed: throw Bug("a composed op in a graph");
     case Gather::pair: result = run_pair(*this, make_cone(graph_, id, cone_source())); break;
     case Gather::map:

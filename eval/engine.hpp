@@ -103,6 +103,7 @@ Stored run_pair(Engine&, Cone cone);  // of a complex node
 std::array<Stored, 2> run_parts(Engine&, const Cone& of_pair);  // its parts, plane by plane beside each other
 Stored run_reduction(Engine&, NodeId id);
 Stored run_join(Engine&, NodeId id);
+Stored run_scan(Engine&, NodeId id);
 /// Reads the masks of the sum's terms. errors: Error where a mask is not decided.
 void read_masks(const Engine&, SumNode&);
 void finish(Stored&);  // shares equal arrays, makes the hull

@@ -1,5 +1,6 @@
 #include "eval/ladder.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -72,6 +73,21 @@ class Climber {
   Set<R> map(const Node& node, const Set<R>& x) { return formula_of<R>(row(node))({&x, 1}, node.attributes, c_); }
 
   Set<R> reduction(const SumNode& node, std::int64_t flat) { return reduce_element<R>(engine_.graph()[node.node], node, flat, *this, c_); }
+
+  /// The states of one line, in the order of its steps. Operands are values of a format: what is stored of them is exact.
+  std::vector<Set<R>> line_of_states(const ScanNode& scan, std::int64_t line) {
+    ScanLine<R> read;
+    const auto n = static_cast<std::size_t>(scan.steps);
+    read.a.reserve(n);
+    read.b.reserve(n);
+    std::int64_t a = scan.a.at(scan.lines, line), b = scan.b.at(scan.lines, line);
+    for (std::size_t t = 0; t < n; ++t, a += scan.a.step, b += scan.b.step) {
+      read.a.push_back(load(scan.a.node, a));
+      read.b.push_back(load(scan.b.node, b));
+    }
+    if (scan.init) read.init = load(scan.init->node, scan.init->at(scan.lines, line));
+    return scan_states(read, scan.rule, c_);
+  }
 
   // The interface that sum_parts reads.
   bool is_point(NodeId id) const { return engine_.stored(id).is_point; }
@@ -200,6 +216,42 @@ Climbed climb_hull(const Engine& engine, const Cone& cone, std::int64_t flat) {
 
 Climbed climb_reduction(const Engine& engine, const SumNode& reduction, std::int64_t flat) {
   return up_the_ladder(engine, true, [&](auto& climber) { return climber.reduction(reduction, flat); });
+}
+
+namespace {
+
+template <class R>
+std::vector<Climbed> results_of(const std::vector<Set<R>>& states, Climbed::By by) {
+  std::vector<Climbed> results;
+  results.reserve(states.size());
+  for (const Set<R>& s : states) results.push_back(result_of(s, is_decided(s) ? by : Climbed::By::open));
+  return results;
+}
+
+}  // namespace
+
+std::vector<Climbed> scan_in_float64(const Engine& engine, const ScanNode& scan, std::int64_t line) {
+  const std::vector<Set<F64>> states = Climber<F64>(engine, {}).line_of_states(scan, line);
+  std::vector<Climbed> results = results_of(states, Climbed::By::bulk);
+  for (std::size_t t = 0; t < results.size(); ++t)
+    if (!is_decided(states[t])) results[t].flags |= undecided;
+  return results;
+}
+
+std::vector<Climbed> climb_line(const Engine& engine, const ScanNode& scan, std::int64_t line) {
+  using Tier = EvaluateOptions::Tier;
+  const auto decided = [](const auto& states) { return std::all_of(states.begin(), states.end(), [](const auto& s) { return is_decided(s); }); };
+  const Tier highest = engine.options().highest;
+  if (highest == Tier::f64) return results_of(Climber<F64>(engine, {}).line_of_states(scan, line), Climbed::By::bulk);
+  std::vector<Climbed> last;
+  if (engine.options().lowest != Tier::exact || highest != Tier::exact) {
+    for (const int precision : {128, 512, 2048}) {
+      const auto states = Climber<Big>(engine, {precision}).line_of_states(scan, line);
+      last = results_of(states, Climbed::By::big);
+      if (decided(states)) return last;
+    }
+  }
+  return highest == Tier::exact ? results_of(Climber<Exact>(engine, {}).line_of_states(scan, line), Climbed::By::exact) : last;
 }
 
 Set<F64> literal_element(const std::string& text) { return literal_set<F64>(text, {}); }

@@ -3,6 +3,7 @@
 //   Climbed c = climb(engine, cone, flat, assignment);   c.lo, c.hi, c.flags
 #pragma once
 #include "eval/engine.hpp"
+#include "eval/scan_node.hpp"
 
 namespace erx {
 
@@ -18,6 +19,10 @@ Climbed climb(const Engine&, const Cone&, std::int64_t flat, int assignment, int
 Climbed climb(const Engine&, const SumNode&, const Node* then, std::int64_t flat);
 
 Climbed climb_reduction(const Engine&, const SumNode&, std::int64_t flat);
+
+/// Every state of one line of a recurrence: in float64, some perhaps `undecided`; in finer types until all are decided.
+std::vector<Climbed> scan_in_float64(const Engine&, const ScanNode&, std::int64_t line);
+std::vector<Climbed> climb_line(const Engine&, const ScanNode&, std::int64_t line);
 
 /// The set of a literal's text in the bulk tier.
 Set<F64> literal_element(const std::string& text);

@@ -41,7 +41,7 @@ std::vector<std::string> Lowering::function_names() const {
   }
   for (const auto& [name, _] : specials()) names.push_back(name);
   for (const auto& [name, _] : items_->functions) names.push_back(name);
-  for (const char* head : {"round", "acc", "within", "any_of", "approx", "cast", "wrap", "saturate"}) names.emplace_back(head);
+  for (const char* head : {"round", "acc", "within", "any_of", "approx", "scan", "cast", "wrap", "saturate"}) names.emplace_back(head);
   return names;
 }
 

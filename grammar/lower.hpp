@@ -185,6 +185,11 @@ class Lowering {
   std::optional<NodeId> literal_leaf(NodeId) const;
   bool is_written_in(NodeId, const Format&) const;
 
+  // recurrence.cpp
+  Value recurrence(const Syntax&, const Manner&);
+  bool recurrence_rule(const Syntax& targs, Attributes&);
+  bool check_state(const Value&, const char* what, const Format&);
+
   // template.cpp: what stands between < and >
   std::optional<Format> format(const Syntax&);
   std::optional<Format> format_of_head(const Syntax& head);
@@ -194,6 +199,7 @@ class Lowering {
   bool order(const Syntax&, Order&);
   template <class Enum>
   bool choose(const Syntax& value, const std::vector<std::pair<std::string, Enum>>& among, Enum& chosen);
+  bool contraction_word(const Syntax& value, Contraction&);
   bool flush(const Syntax& value, Flush&);
 
   // dimension.cpp: whole numbers and formulas of dimensions

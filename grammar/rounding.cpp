@@ -11,6 +11,7 @@ Value Lowering::head(const Syntax& s, const Manner& mode) {
                                                     {"acc", &Lowering::acc},
                                                     {"within", &Lowering::within},
                                                     {"any_of", &Lowering::any_of},
+                                                    {"scan", &Lowering::recurrence},
                                                     {"approx", &Lowering::approx},
                                                     {"cast", &Lowering::cast},
                                                     {"wrap", &Lowering::cast},

@@ -274,6 +274,10 @@ bool Lowering::order(const Syntax& s, Order& order) {
   return ok;
 }
 
+bool Lowering::contraction_word(const Syntax& value, Contraction& c) {
+  return choose<Contraction>(value, {{"free", Contraction::free}, {"always", Contraction::always}, {"never", Contraction::never}}, c);
+}
+
 bool Lowering::accumulation(const Syntax& list, Attributes& attributes) {
   bool ok = true, has_order = false;
   for (std::size_t i = 1; i < list.size(); ++i) {
@@ -287,8 +291,7 @@ bool Lowering::accumulation(const Syntax& list, Attributes& attributes) {
       has_order = true;
       ok = order(a, attributes.order) && ok;
     } else if (a.text == "fma") {
-      ok &= choose<Contraction>(a[0], {{"free", Contraction::free}, {"always", Contraction::always}, {"never", Contraction::never}},
-                                attributes.contraction);
+      ok &= contraction_word(a[0], attributes.contraction);
     } else if (a.text == "ftz") {
       ok &= flush(a[0], attributes.rounding.flush);
     } else {

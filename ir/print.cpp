@@ -208,6 +208,7 @@ class Printer {
       out += ")";
       return;
     }
+    if (is(n, "scan")) return write_scan(n, inside, out);
     if (is(n, "within") || is(n, "within_sum")) {
       const bool leaf = is(n, "within") && !is_sum_part(graph_[n.operands[0]]);  // a leaf of a sum, whose mark follows from its place
       const bool same = around.within && is_same_within(*around.within, n.attributes) && (around.elide || leaf);
@@ -247,6 +248,20 @@ class Printer {
     out += "approx<" + head + ">(";
     write(n.operands[0], {}, out);
     out += ")";
+  }
+
+  void write_scan(const Node& n, Around inside, std::string& out) {
+    const Attributes& a = n.attributes;
+    Attributes written = a;  // the order is always said
+    written.order = {};
+    const std::string head = accumulation_text(written);
+    out += "scan<" + a.format->name + (a.order.kind == OrderKind::seq ? ", seq" : ", any") + head.substr(a.format->name.size()) + ">(";
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      out += i == 0 ? "" : i == 1 ? ", " : ", init=";
+      write(n.operands[i], inside, out);
+    }
+    if (a.axes[0] + 1 != static_cast<std::int64_t>(n.shape.size())) out += ", axis=" + std::to_string(a.axes[0]);
+    out += a.reverse ? ", reverse=true)" : ")";
   }
 
   void operation(NodeId id, Around around, std::string& out) {

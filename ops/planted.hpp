@@ -82,6 +82,16 @@ enum class Mistake {
   unchecked_product,      // no checksum
   certified_in_float32,   // the certificate of the float64 product taken for the magnitude from float32
   float64_bound_in_float32,
+  // recurrences
+  scan_no_underflow,
+  scan_lower_depth,       // D = t - 1 with h_0
+  scan_in_order,          // a recurrence of intervals for any association
+  scan_init_left_out,     // of G
+  scan_exact_products,    // E = 0: products of the factors are not rounded
+  scan_one_end,           // |a| of its lower end
+  scan_flush_as_subnormal,// phi = eta/2 where results are flushed
+  scan_overflow_of_states,// products of factors alone never overflow
+  scan_grid_of_states,    // exact states, whatever the products of factors are
   sum_not_rounded,        // a rounding after a sum is given the sum's bound, not the value of F it rounds to
 };
 

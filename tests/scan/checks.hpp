@@ -1,0 +1,10 @@
+// The checks of recurrences that the tests run once, and the planted mistakes one by one: each returns the first legal state that
+// is left out, or nothing.
+#pragma once
+#include "tests/sum/checks.hpp"
+
+namespace erx::test {
+
+const std::vector<Check>& scan_checks();
+
+}  // namespace erx::test
