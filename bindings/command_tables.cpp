@@ -5,6 +5,7 @@
 #include "bindings/commands.hpp"
 #include "bindings/table.hpp"
 #include "eval/number_text.hpp"
+#include "grammar/prelude.hpp"
 #include "ir/format.hpp"
 #include "ops/op.hpp"
 
@@ -41,6 +42,10 @@ int ops_command() {
   table.add({"name", "symbol", "operands", "meaning", "source"});
   for (const Op* op : all_ops()) table.add({std::string(op->name), std::string(op->symbol), operands(*op), std::string(op->doc), std::string(op->source)});
   std::cout << table.text();
+  Table standard;
+  standard.add({"standard function", "meaning"});
+  for (const PreludeFunction& f : prelude_functions()) standard.add({f.call, f.meaning});
+  std::cout << "\n" << standard.text();
   return covered;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "grammar/lower.hpp"
+#include "grammar/prelude.hpp"
 #include "grammar/scan.hpp"
 #include "grammar/words.hpp"
 
@@ -41,6 +42,7 @@ std::vector<std::string> Lowering::function_names() const {
   }
   for (const auto& [name, _] : specials()) names.push_back(name);
   for (const auto& [name, _] : items_->functions) names.push_back(name);
+  for (const auto& [name, _] : prelude().functions) names.push_back(name);
   for (const char* head : {"round", "acc", "within", "any_of", "approx", "scan", "cast", "wrap", "saturate"}) names.emplace_back(head);
   return names;
 }
@@ -71,6 +73,7 @@ Lowering::Arguments Lowering::arguments(const Syntax& call, const std::vector<st
   }
   if (sorted.positional.size() < min || sorted.positional.size() > max) {
     const std::string wanted = min == max  ? plural(min, "argument")
+                               : min == 0  ? "at most " + plural(max, "argument")
                                : max > 100 ? "at least " + plural(min, "argument")
                                            : std::to_string(min) + " to " + plural(max, "argument");
     Diagnostic d{span(call), "`" + call.text + "` takes " + wanted + ", found " + std::to_string(sorted.positional.size()), ""};
@@ -87,6 +90,8 @@ Value Lowering::call(const Syntax& s, const Manner& mode) {
   if (special != specials().end()) return (this->*special->second)(s, mode);
   auto function = items_->functions.find(name);
   if (function != items_->functions.end()) return user_function(function->second, s, mode);
+  const auto standard = prelude().functions.find(name);
+  if (standard != prelude().functions.end()) return standard_function(standard->second, s, mode);
   if (formats_.count(name) || items_->formats.count(name) || (find_format(name) && !find_op(name))) {  // bf16(e)
     Arguments given = arguments(s, {}, 1, 1);
     Syntax word{Form::name, name, {}, s.begin, s.begin + static_cast<std::uint32_t>(name.size())};
@@ -136,15 +141,19 @@ Value Lowering::exact(const Syntax& s, const Manner&) {
 }
 
 Value Lowering::length(const Syntax& s, const Manner&) {
-  Arguments given = arguments(s, {}, 1, 1);
+  Arguments given = arguments(s, {"axis"}, 1, 1);
   if (!given.ok) return Value::unknown(span(s));
   Value x = expression(*given.positional[0], Manner{});
   if (!x.node) return Value::unknown(span(s));
-  if (graph[*x.node].shape.empty()) {
+  const Shape shape = graph[*x.node].shape;
+  if (shape.empty()) {
     error({x.at, "`len` needs a dimension", "this is a single number"});
     return Value::unknown(span(s));
   }
-  return of_dim(graph[*x.node].shape[0], span(s));
+  const auto named = given.named.find("axis");
+  if (named == given.named.end()) return of_dim(shape[0], span(s));
+  const auto axis = axis_of(*named->second, s, shape.size());
+  return axis ? of_dim(shape[static_cast<std::size_t>(*axis)], span(s)) : Value::unknown(span(s));
 }
 
 /// A default of a function: it sees the names of its file only.
@@ -157,6 +166,31 @@ Value Lowering::default_of(const Items::Item& item, const Syntax& parameter) {
   items_ = outer_items;
   bare_ = was_bare;
   scopes_ = std::move(outer);
+  return v;
+}
+
+/// Nobody has to read the standard functions to understand a mistake in calling one: it is told at the call.
+Value Lowering::standard_function(const Items::Item& item, const Syntax& s, const Manner& mode) {
+  const std::size_t before = errors_.size();
+  Value v = user_function(item, s, mode);
+  bool told = false;
+  for (std::size_t k = before; k < errors_.size();) {
+    Diagnostic& d = errors_[k];
+    std::erase_if(d.notes, [](const auto& note) { return is_prelude(note.span); });
+    if (!is_prelude(d.span)) {
+      ++k;
+      continue;
+    }
+    if (told) {  // one mistake of the caller's, seen at several places inside
+      errors_.erase(errors_.begin() + static_cast<std::ptrdiff_t>(k));
+      continue;
+    }
+    Diagnostic outside{span(s), "in `" + s.text + "`: " + d.what, d.label};
+    outside.notes = std::move(d.notes);
+    d = std::move(outside);
+    told = true;
+    ++k;
+  }
   return v;
 }
 

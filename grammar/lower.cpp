@@ -1,5 +1,6 @@
 // Expressions: names, numbers and operators.
 #include "grammar/lower.hpp"
+#include "grammar/prelude.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -162,7 +163,7 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
     auto size = size_of(s);
     return size ? of_dim(*size, at) : Value::unknown(at);
   }
-  if (s.text == "nan" || s.text == "inf") return literal(s.text, at);
+  if (s.text == "nan" || s.text == "inf" || s.text == "pi") return literal(s.text, at);
   if (s.text == "true" || s.text == "false") return truth(s.text == "true", at);
   if (s.text == "True" || s.text == "False") {
     const std::string right = s.text == "True" ? "true" : "false";
@@ -187,7 +188,7 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
   const std::string near = did_you_mean(s.text, names());
   if (!near.empty()) {
     std::move(d).note({}, "did you mean `" + near + "`?").suggest(at, near);
-  } else if (find_op(s.text) || specials().count(s.text) || items_->functions.count(s.text)) {
+  } else if (find_op(s.text) || specials().count(s.text) || items_->functions.count(s.text) || prelude().functions.count(s.text)) {
     d.label = "a function: call it, as in " + s.text + "(x)";
   }
   error(std::move(d));

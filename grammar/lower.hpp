@@ -81,6 +81,7 @@ class Lowering {
   Value length(const Syntax&, const Manner&);
   Value default_of(const Items::Item& fn, const Syntax& parameter);
   Value user_function(const Items::Item& fn, const Syntax& call, const Manner&);
+  Value standard_function(const Items::Item&, const Syntax&, const Manner&);
   struct Arguments {
     std::vector<const Syntax*> positional;
     std::map<std::string, const Syntax*> named;

@@ -28,7 +28,7 @@ std::span<const Op* const> composed() {
       composed_row("full", "full(shape, x): x everywhere", "NumPy full", 2),
       composed_row("eye", "eye(n, m=n): 1 where both indices are equal, else 0", "NumPy eye", 1, 2),
       composed_row("vjp", "vjp(e, wrt=x, grad=g): the exact gradient, the sum of g * de/dx", "the chain rule", 1),
-      composed_row("len", "len(x): the length of the first axis", "Python len", 1),
+      composed_row("len", "len(x, axis=0): the length of an axis", "Python len", 1),
   };
   static const std::vector<const Op*> all = pointers(rows);
   return all;

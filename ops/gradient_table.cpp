@@ -9,8 +9,7 @@ namespace erx {
 const GradientRule& gradient_of(const Op& row) {
   using namespace gradients;
   constexpr std::string_view rounds = "a rounding is a step: it has no gradient", chooses = "a choice has no one value",
-                             is_complex = "gradients are of real numbers: differentiate by the parts, which complex(x, y) puts together",
-                             no_pi = "its derivative needs pi, which is not a number that can be written";
+                             is_complex = "gradients are of real numbers: differentiate by the parts, which complex(x, y) puts together";
   // Steps pass nothing on: their derivative is 0 where there is one.
   static const std::map<std::string_view, GradientRule> rules = {
       {"input", {none}}, {"literal", {none}}, {"iota", {none}},
@@ -20,7 +19,7 @@ const GradientRule& gradient_of(const Op& row) {
       {"and", {none}}, {"or", {none}}, {"not", {none}}, {"where", {where}},
       {"floor", {none}}, {"ceil", {none}}, {"trunc", {none}}, {"rint", {none}}, {"floordiv", {none}}, {"mod", {mod}},
       {"sqrt", {sqrt}}, {"rsqrt", {rsqrt}}, {"exp", {exp}}, {"exp2", {exp2}}, {"expm1", {expm1}}, {"log", {log}}, {"log2", {log2}},
-      {"log10", {log10}}, {"log1p", {log1p}}, {"sin", {sin}}, {"cos", {cos}}, {"tanh", {tanh}}, {"erf", {nullptr, no_pi}},
+      {"log10", {log10}}, {"log1p", {log1p}}, {"sin", {sin}}, {"cos", {cos}}, {"tanh", {tanh}}, {"erf", {erf}},
       {"sigmoid", {sigmoid}}, {"pow", {pow}},
       {"round", {nullptr, rounds}}, {"any_of", {nullptr, chooses}}, {"within", {nullptr, rounds}}, {"acc", {nullptr, rounds}},
       {"within_sum", {nullptr, rounds}}, {"scan", {nullptr, "write its gradient as a scan from the other end: dh_t = dy_t + a_(t+1) dh_(t+1)"}}, {"approx", {nullptr, rounds}}, {"cast", {nullptr, rounds}}, {"wrap", {nullptr, rounds}},

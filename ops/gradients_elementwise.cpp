@@ -71,6 +71,10 @@ Flow log1p(B& b, NodeId node, NodeId up, std::size_t) { return over(b, up, b.cal
 Flow sin(B& b, NodeId node, NodeId up, std::size_t) { return times(b, up, b.call("cos", {b.operand(node, 0)})); }
 Flow cos(B& b, NodeId node, NodeId up, std::size_t) { return b.call("neg", {times(b, up, b.call("sin", {b.operand(node, 0)}))}); }
 Flow tanh(B& b, NodeId node, NodeId up, std::size_t) { return times(b, up, minus_from_one(b, times(b, node, node))); }
+Flow erf(B& b, NodeId node, NodeId up, std::size_t) {
+  const NodeId x = b.operand(node, 0), density = b.call("exp", {b.call("neg", {times(b, x, x)})});
+  return times(b, up, over(b, times(b, b.number("2"), density), b.call("sqrt", {b.number("pi")})));
+}
 Flow sigmoid(B& b, NodeId node, NodeId up, std::size_t) { return times(b, up, times(b, node, minus_from_one(b, node))); }
 
 Flow pow(B& b, NodeId node, NodeId up, std::size_t k) {

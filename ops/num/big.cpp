@@ -233,6 +233,11 @@ Big Big::between(double d, double u, Context c) {
 Big Big::literal(std::string_view text, Context c) {
   const auto slash = text.find('/');
   if (slash != text.npos) return div(literal(text.substr(0, slash), c), literal(text.substr(slash + 1), c));
+  if (text == "pi")
+    return BigAccess::make(precision_of(c), [](Ends& r) {
+      mpfr_const_pi(r.d, MPFR_RNDD);
+      mpfr_const_pi(r.u, MPFR_RNDU);
+    });
   const std::string s(text);
   return BigAccess::make(precision_of(c), [&](Ends& r) {
     read(r.d, s, MPFR_RNDD);

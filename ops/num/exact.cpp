@@ -116,6 +116,7 @@ Exact Exact::exact(double x, Context) { return x - x == 0 ? ExactAccess::make(mp
 Exact Exact::between(double d, double u, Context) { return d == u ? exact(d) : unknown(); }
 
 Exact Exact::literal(std::string_view text, Context) {
+  if (text == "pi") return unknown();  // no rational
   const auto slash = text.find('/');
   if (slash != text.npos) return div(literal(text.substr(0, slash)), literal(text.substr(slash + 1)));
   // [sign] digits [. digits] [e [sign] digits]

@@ -5,6 +5,7 @@ A number is a Fraction, an `Irrational`, or one of NAN, INF, NINF, NEG0 (the oth
 """
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from math import inf
 
 
@@ -195,6 +196,11 @@ def minimum(x, y):
 
 # --- formats and one rounding -------------------------------------------------------------------------------------------
 
+@lru_cache(maxsize=None)
+def power_of_two(k):
+    return Fraction(2) ** k
+
+
 @dataclass(frozen=True)
 class Format:
     """e exponent bits, m fraction bits; `has_inf`, `has_nan`; `top` is the largest finite value."""
@@ -205,25 +211,25 @@ class Format:
     has_nan: bool = True
     top: Fraction = None
 
-    @property
+    @cached_property
     def emin(self):
         return 2 - 2 ** (self.e - 1)
 
-    @property
+    @cached_property
     def emax(self):
         return 2 ** (self.e - 1) - 1
 
-    @property
+    @cached_property
     def max_finite(self):
-        return self.top if self.top is not None else (2 - Fraction(1, 2**self.m)) * Fraction(2) ** self.emax
+        return self.top if self.top is not None else (2 - Fraction(1, 2**self.m)) * power_of_two(self.emax)
 
-    @property
+    @cached_property
     def min_normal(self):
-        return Fraction(2) ** self.emin
+        return power_of_two(self.emin)
 
-    @property
+    @cached_property
     def eta(self):
-        return Fraction(2) ** (self.emin - self.m)
+        return power_of_two(self.emin - self.m)
 
     def contains(self, other):
         return self.m >= other.m and self.emin - self.m <= other.emin - other.m and self.max_finite >= other.max_finite and (
@@ -242,9 +248,9 @@ def quantum(x, fmt):
     """Distance of neighbours of the format at |x|, its exponent range taken as unbounded above."""
     x = abs(x)
     exponent = x.numerator.bit_length() - x.denominator.bit_length()
-    if Fraction(2) ** exponent > x:
+    if power_of_two(exponent) > x:
         exponent -= 1
-    return Fraction(2) ** (max(exponent, fmt.emin) - fmt.m)
+    return power_of_two(max(exponent, fmt.emin) - fmt.m)
 
 
 def nearest_steps(k, mode):

@@ -3,6 +3,7 @@
     Additions(F16).results([Fraction(1), Fraction(2)], ("any",))  ->  {Fraction(3)}
 """
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, product as cartesian
 
 from oracle_numbers import add, multiply, round_to, signed_zero
@@ -115,6 +116,7 @@ class Additions:
         return of(tuple(range(n)), limit)
 
 
+@lru_cache(maxsize=4096)
 def partitions(items):
     """All partitions into two or more parts, each part sorted."""
     def split(rest):
@@ -130,5 +132,6 @@ def partitions(items):
     return [p for p in split(tuple(items)) if len(p) > 1]
 
 
+@lru_cache(maxsize=4096)
 def halves(items):
     return [p for p in partitions(items) if len(p) == 2]
