@@ -30,8 +30,7 @@ def normal(*shape, dtype=torch.float32, seed=0):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("call", FUNCTIONS)
+@pytest.mark.parametrize("call, kind", [(c, k) for c in FUNCTIONS for k in KINDS if (c, k) != ("gelu(x)", "f32")])
 def test_pytorch_is_covered_and_a_wrong_variant_is_not(call, kind):
     torch_function, wrong = FUNCTIONS[call]
     x = normal(17, N, dtype=KINDS[kind], seed=len(call))
@@ -42,6 +41,15 @@ def test_pytorch_is_covered_and_a_wrong_variant_is_not(call, kind):
         assert result.check(wrong(x)).violations > (0 if "gelu" in call else 0.1 * np.prod(result.shape))
     elif call in STORED:  # and float32 alone is refuted: an intermediate is stored
         assert er.expr(f"round<{kind}>(within<f32>({call}))")(x=x).check(torch_function(x)).violations > 3
+
+
+def test_gelu_in_float32_whose_erf_has_an_absolute_error():
+    """PyTorch's vectorised erf is a formula with an error of 1.5e-7: relative to a small 1 + erf that is many ulps."""
+    x = normal(17, N, seed=7)
+    spec = '''round<f32>(within<f32>(0.5 * x * (1 + approx<f32, abs=1.5e-7, ulp=2, src="Abramowitz and Stegun 7.1.26">(erf(round<f32>(x * sqrt(1 / 2)))))))'''
+    result = er.expr(spec)(x=x)
+    er.assert_covers(result, F.gelu(x))
+    assert result.check(F.gelu(x, approximate="tanh")).violations > 1000
 
 
 def test_products_and_scales():
