@@ -182,8 +182,8 @@ void append_decay(std::vector<Finding>& found, const Violations& v, std::size_t 
   std::string cause;
   if (before == 0 && d.period)
     cause = "consistent with a wrong state at the start of each block, not with rounding: blocks of " + std::to_string(d.period) + " " + many + from_end;
-  else if (before == 0)
-    cause = "consistent with a wrong state at the " + std::string(d.backward ? "end" : "start") + ", not with rounding";
+  else if (before == 0)  // what becomes smaller along the axis, but does not die out, may have any reason
+    cause = d.length == extent ? "" : "consistent with a wrong state at the " + std::string(d.backward ? "end" : "start") + ", not with rounding";
   else if (d.period && before % d.period == 0)
     cause = "consistent with a lost carry, not with rounding: blocks of " + std::to_string(d.period) + " " + many + " that start without the state of the one before" + from_end;
   else if (!d.period)

@@ -53,37 +53,59 @@ Values folded(const Values& p, std::size_t start, std::size_t end, std::size_t p
   return sum;
 }
 
-/// The period whose rises, from `start` on, stand out most from all others. 0: none does.
+/// How much of the changes of p between start and end a saw explains that falls from one multiple of `period` to the next.
+Line saw(const Values& p, std::size_t start, std::size_t end, std::size_t period) {
+  const double n = static_cast<double>(end - start);
+  double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
+  std::size_t phase = 0;
+  for (std::size_t i = start; i < end; ++i, phase = phase + 1 == period ? 0 : phase + 1) {
+    const double x = static_cast<double>(phase);
+    mx += x, my += p[i], xx += x * x, yy += p[i] * p[i], xy += x * p[i];
+  }
+  xx -= mx * mx / n, yy -= my * my / n, xy -= mx * my / n;
+  if (xx <= 0 || yy <= 0) return {};
+  const double explained = std::min(xy * xy / (xx * yy), 1.0);
+  return {xy / xx, explained, std::sqrt(explained * (n - 2) / std::max(1 - explained, 1e-12))};
+}
+
+/// The periods that are tried: all, or, where that would cost too much, those that end where the distances start.
+std::vector<std::size_t> candidates(std::size_t start, std::size_t n) {
+  std::vector<std::size_t> periods;
+  for (std::size_t period = 4; period * 5 <= n * 4; ++period) {
+    const bool power = (period & (period - 1)) == 0;
+    if (n <= 1 << 13 || (start > 0 ? start % period == 0 : power)) periods.push_back(period);
+  }
+  return periods;
+}
+
+/// The period whose saw explains most. 0: none does by more than chance, or than one fall along the whole.
 std::size_t reset_period(const Values& p, std::size_t start, std::size_t end) {
-  const std::size_t n = end - start;
-  double total = 0, squares = 0;
+  const Line whole = saw(p, start, end, end - start);
+  std::size_t best = 0;
+  Line most, own;
+  for (const std::size_t period : candidates(start, end - start)) {
+    const Line line = saw(p, start, end, period);
+    if (line.slope >= 0) continue;
+    if (period == start) own = line;
+    if (line.explained > most.explained) most = line, best = period;
+  }
+  if (most.t < 7 || (whole.slope < 0 && most.explained < whole.explained + 0.1)) return 0;
+  return own.explained > most.explained - 0.03 ? start : best;  // the first block is right: it has the length of the others
+}
+
+/// Do the rises at the resets stand out? What changes slowly has a saw that explains much of it, but no edges.
+bool has_edges(const Values& p, std::size_t start, std::size_t end, std::size_t period, double drop) {
+  double at = 0, all = 0, squares = 0, resets = 0, square_at = 0;
   for (std::size_t i = start + 1; i < end; ++i) {
     const double r = p[i] - p[i - 1];
-    total += r, squares += r * r;
+    all += r, squares += r * r;
+    if ((i - start) % period == 0) at += r, square_at += r * r, resets += 1;
   }
-  std::size_t best = 0;
-  double best_score = 0;
-  for (std::size_t period = 4; period < n; ++period) {
-    double sum = 0, square = 0;
-    std::size_t resets = 0;
-    for (std::size_t i = start + period; i < end; i += period, ++resets) {
-      const double r = p[i] - p[i - 1];
-      sum += r, square += r * r;
-    }
-    const double others = static_cast<double>(n - 1 - resets);
-    if (others < 3) continue;
-    const double mean = sum / static_cast<double>(resets), other = (total - sum) / others;
-    const double deviation = std::sqrt(std::max((squares - square) / others - other * other, 0.0)) + 1e-9;
-    const double stands_out = (mean - other) / deviation, enough = resets >= 3 ? 3 : resets == 2 ? 5 : 8;
-    const double score = stands_out * std::sqrt(static_cast<double>(resets));
-    if (stands_out < enough || score <= best_score) continue;
-    std::size_t high = 0;
-    for (std::size_t i = start + period; i < end; i += period) high += p[i] - p[i - 1] > std::max(other + 2 * deviation, mean / 4);
-    if (high * 10 < resets * 9) continue;
-    best = period;
-    best_score = score;
-  }
-  return best;
+  const double others = static_cast<double>(end - start - 1) - resets;
+  if (resets == 0 || others < 3) return false;
+  const double mean = at / resets, other = (all - at) / others;
+  const double deviation = std::sqrt(std::max((squares - square_at) / others - other * other, 0.0)) + 1e-9;
+  return mean > 0.4 * drop && (mean - other) * std::sqrt(resets) > 3 * deviation;
 }
 
 std::optional<Decay> forward_decay(const Values& p, const Values& bits, const std::vector<std::int64_t>& hits) {
@@ -96,8 +118,9 @@ std::optional<Decay> forward_decay(const Values& p, const Values& bits, const st
   Decay decay;
   std::size_t period = reset_period(p, start, end), length = 0;
   if (period) {
-    length = falls(folded(p, start, end, period).data(), period);
-    if (!length) period = 0;
+    const Values shape = folded(p, start, end, period);
+    length = falls(shape.data(), period);
+    if (!length || !has_edges(p, start, end, period, shape[0] - shape[length - 1])) period = 0;
   }
   if (!period) {
     length = falls(p.data() + start, end - start);

@@ -18,8 +18,8 @@ struct Decay {
   double from = 0, to = 0;   // log2(1 + ulps), the mean over violations, at the start of a decay and at its end
 };
 
-/// Nothing unless the rises at the resets stand out from all other rises, and the distance decays steadily between them (a line through it
-/// explains two thirds of what it does, and more than chance would).
+/// Nothing unless a saw explains the distances by more than chance, the rises at the resets stand out from all other rises, and the distance decays
+/// steadily between them: a line through it explains two thirds of what it does.
 std::optional<Decay> decay_of(const AxisCount&);
 
 /// The period with which the distance repeats, in whatever shape: the least one that explains nearly as much of its changes as any, and more than

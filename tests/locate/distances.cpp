@@ -58,7 +58,7 @@ TEST_CASE("distances: any length, any block, any number of sequences, any rate")
       for (const std::int64_t n : {128, 256, 1000, 1024})
         for (const std::int64_t block : {16, 32, 64, 100, 128, 256})
           for (const double rate : {0.1, 0.4, 2.0}) {
-            if (block * 3 > n || (rate * static_cast<double>(block) < 6 && sequences < 32)) continue;  // three blocks at least, and a decay that stands out of the noise
+            if (block * 3 > n || (rate * static_cast<double>(block) < 4 && sequences < 4)) continue;  // three blocks at least, and a decay that stands out of the noise
             INFO("seed ", seed, ", ", sequences, " x ", n, ", block ", block, ", rate ", rate);
             const Planted y = lost_carry({sequences, n}, block, rate, seed);
             const Finding f = decay_in(y);
@@ -123,6 +123,22 @@ TEST_CASE("distances: differences that look like rounding are no structure") {
         CHECK(!names(y, "cause"));
         CHECK(!names(y, "diagonal"));
       }
+}
+
+TEST_CASE("distances: what wanders or swings slowly has no carry") {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    Planted y({4, 256});
+    std::vector<double> walk(256, 12);
+    for (std::size_t i = 1; i < walk.size(); ++i) walk[i] = std::clamp(walk[i - 1] + 0.7 * normal(random), 3.0, 22.0);
+    y.fill([&](const Extents& i) { return std::floor(std::exp2(walk[static_cast<std::size_t>(i[1])] + 0.3 * normal(random))); });
+    INFO("seed ", seed, ": ", y.text());
+    CHECK(!names(y, "cause"));
+    y.fill([&](const Extents& i) { return std::floor(std::exp2(12 + 4 * std::sin(static_cast<double>(i[1]) / (5 + seed)) + 0.3 * normal(random))); });
+    INFO("swings: ", y.text());
+    CHECK(!names(y, "cause"));
+  }
 }
 
 TEST_CASE("distances: an error that grows along the axis has no cause by itself") {
