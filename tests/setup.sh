@@ -104,6 +104,8 @@ make_environment() {
   done
   [ ${#missing[@]} = 0 ] || { say "installing ${missing[*]} into build/venv"; pip_install "${missing[@]}"; }
   install_torch
+  # Its interpreter runs a kernel in the tests; there are no packages for some systems, and those tests are then skipped.
+  has_module triton || { say "installing Triton"; pip_install triton 2>/dev/null || say "Triton cannot be installed: its kernel is not checked"; }
   # `import erx` works in this environment: the package is built into build/python.
   echo "$top/build/python" > "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/erx.pth"
   version_at_least "$(cmake --version | sed -n 's/^cmake version //p')" 3.25 || has_module cmake || pip_install 'cmake>=3.25'

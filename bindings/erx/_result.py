@@ -75,13 +75,18 @@ class Report(Uncopied):
 
     @property
     def where(self) -> list[str]:
-        """Where the violations lie and what their distances and values show, as in the text; of all results one after the other."""
-        return [text for r in self._report.results for kind, text in r.findings if kind != "cause"]
+        """Where the violations lie and what their distances and values show, as in the text; of several results with their names."""
+        return self._findings(False)
 
     @property
     def causes(self) -> list[str]:
         """What the violations are consistent with; empty where nothing speaks for a cause."""
-        return [text for r in self._report.results for kind, text in r.findings if kind == "cause"]
+        return self._findings(True)
+
+    def _findings(self, causes: bool) -> list[str]:
+        several = len(self._report.results) > 1
+        return [f"{r.name}: {text}" if several else text
+                for r in self._report.results for kind, text in r.findings if (kind == "cause") == causes]
 
     def plot(self, result: int | str | None = None, axes: object = None) -> np.ndarray:
         """Draws where the violations of one result lie, with matplotlib: a panel for each leading index (or a group of them), and the mean
