@@ -46,7 +46,7 @@ void Engine::find_pairs(NodeId root) {
     if (x == y || a.op != b.op || a.operands.size() != b.operands.size() || !(a.shape == b.shape) || (gather != Gather::map && gather != Gather::view)) continue;
     if (!graph_.has_freedom(x) || !graph_.has_freedom(y) || !seen.insert({x, y}).second) continue;
     for (std::size_t k = 0; k < a.operands.size(); ++k) pending.emplace_back(a.operands[k], b.operands[k]);
-    if (gather == Gather::map && !pairs_.count(x) && !pairs_.count(y)) {
+    if (gather == Gather::map && !a.type.is_boolean() && !pairs_.count(x) && !pairs_.count(y)) {  // a comparison is no part of a number
       const NodeId both = pair(graph_, x, y);
       pairs_[x] = pairs_[y] = both;
     }

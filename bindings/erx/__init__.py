@@ -8,7 +8,7 @@
     er.assert_covers(r, out)                       # AssertionError with an explanation
 """
 
-from . import _backward, _erx
+from . import _backward, _backward_more, _erx
 from ._elementwise import divide, exp, log, negative, subtract, where
 from ._functions import add, any_of, array, gemm, matmul, multiply, round, sum
 from ._normal import layer_norm, log_softmax, logsumexp, rms_norm, softmax

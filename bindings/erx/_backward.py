@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from . import _erx
 from ._dtypes import DType, compute_type
 from ._elementwise import divide, exp, log, negative, subtract
-from ._functions import _factor, _Operand, _rounded, add, gemm, matmul, multiply, sum
-from ._reductions import Axes, _axes, _count, cumsum, mean
+from ._functions import Axes, _axes, _factor, _Operand, _rounded, add, gemm, matmul, multiply, sum
+from ._reductions import _count, cumsum, mean
 from ._result import Result, Results
 
 Piece = _erx.Piece
@@ -47,12 +47,16 @@ class _Gradients:
     def has(self, o: _Operand | None) -> bool:
         return o is not None and not o.is_scalar and o.dtype.is_floating
 
-    def append(self, o: _Operand | None, term, factor: Piece | None = None) -> None:
-        """`term(compute)` has the broadcast shape of o; `factor` scales what was summed."""
+    def append(self, o: _Operand | None, *terms, factor: Piece | None = None, whole: bool = False) -> None:
+        """Each `term(compute)`, a formula of the gradient, has the broadcast shape of o; `factor` scales what was summed; `whole`: it is
+        within the format already."""
         if not self.has(o):
             return
         compute = self.compute(o)
-        piece = term(compute)
+        pieces = [self._summed(o, term(compute), compute, factor, whole) for term in terms]
+        self._pieces.append(_rounded(pieces[0] if len(pieces) == 1 else _erx.any_of(pieces, ""), o.dtype))
+
+    def _summed(self, o: _Operand, piece: Piece, compute: DType, factor: Piece | None, whole: bool) -> Piece:
         extra = len(piece.shape) - len(o.shape)
         copies = [k for k, n in enumerate(piece.shape) if k < extra or (o.shape[k - extra] == 1 and n != 1)]
         if copies:
@@ -61,11 +65,9 @@ class _Gradients:
             piece = _erx.apply("real", [piece])
         if factor is not None:
             piece = _times(factor, _erx.within(piece, compute.kind, False))
-        if piece.tensor is None:
+        if piece.tensor is None and not whole:
             piece = _erx.within(piece, compute.kind, False)
-        if piece.shape != o.shape:
-            piece = _erx.reshape(piece, list(o.shape))
-        self._pieces.append(_rounded(piece, o.dtype))
+        return _erx.reshape(piece, list(o.shape)) if piece.shape != o.shape else piece
 
     def results(self) -> Results:
         group = _erx.Group(self._pieces, True)
@@ -97,8 +99,8 @@ def _products(g: _Gradients, a: _Operand, b: _Operand, factor: Piece | None) -> 
         kept = [n for k, n in enumerate(product.shape) if k >= len(batches) and k != len(product.shape) + drop]
         return _erx.reduce("sum", product, [*batches, len(product.shape) + drop], False) if kept else product
 
-    g.append(a, lambda _: as_matrix(_erx.apply("matmul", [grad, turned(right)]), a, -2), factor)
-    g.append(b, lambda _: as_matrix(_erx.apply("matmul", [turned(left), grad]), b, -1), factor)
+    g.append(a, lambda _: as_matrix(_erx.apply("matmul", [grad, turned(right)]), a, -2), factor=factor)
+    g.append(b, lambda _: as_matrix(_erx.apply("matmul", [turned(left), grad]), b, -1), factor=factor)
 
 
 def _matmul(A: object, B: object, grad: object) -> Results:
@@ -117,7 +119,7 @@ def _gemm(A: object, B: object, C: object, grad: object, *, alpha: object = 1, b
     scale, by = _factor(alpha, "alpha", g.grad.dtype)
     _products(g, a, b, None if by == 1 else _conj(scale))
     scale, by = _factor(beta, "beta", g.grad.dtype)
-    g.append(c, lambda _: g.piece, None if by == 1 else _conj(scale))
+    g.append(c, lambda _: g.piece, factor=None if by == 1 else _conj(scale))
     return g.results()
 
 
@@ -127,7 +129,7 @@ def _add(x: object, y: object, grad: object, *, alpha: object = 1) -> Results:
     g = _Gradients(grad, add(x, y).shape, [a, b])
     scale, by = _factor(alpha, "alpha", g.grad.dtype)
     g.append(a, lambda _: g.piece)
-    g.append(b, lambda _: g.piece, None if by == 1 else _conj(scale))
+    g.append(b, lambda _: g.piece, factor=None if by == 1 else _conj(scale))
     return g.results()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import _erx
+from . import _complex, _erx
 from ._dtypes import DType, compute_type
 from ._functions import _common, _number, _Operand, _rounded, _stored, _tensor, add
 from ._result import Result
@@ -60,16 +60,16 @@ def subtract(x: object, y: object, *, alpha: object = 1, dtype: object = None) -
 
 def divide(x: object, y: object, *, dtype: object = None) -> Result:
     """x / y, rounded once; shapes broadcast; integers give float32. A kernel that multiplies by a reciprocal is a chain:
-    er.multiply(x, er.divide(1, y)).
+    er.multiply(x, er.divide(1, y)). A complex quotient is the textbook's formula, Smith's or the scaled one, each operation
+    within the compute format.
 
-    errors: SpecError for complex operands, whose quotient libraries scale in different ways.
-    source: IEEE 754-2019, 5.4.1.
+    errors: SpecError for shapes that do not broadcast. source: IEEE 754-2019, 5.4.1; Smith, CACM 5 (1962) 435.
     """
     a, b = _Operand(x, "x"), _Operand(y, "y")
     points = {id(o): o.piece for o in (a, b) if not o.is_scalar and not o.is_real and o.shape == () and o.dtype.is_floating}
     stored = _floating([a, b], dtype)
     if stored.is_complex:
-        raise _erx.SpecError("er.divide takes real operands: libraries scale complex quotients in different ways; write the parts")
+        return _finished(_complex.quotient(_number(a.piece), _number(b.piece), _compute(stored, [a, b])), stored)
     # A quotient is innocuous to round twice only where nothing is rounded in between.
     quotient = _stored(_erx.apply("div", [a.piece, b.piece]), stored, [a, b], _compute(stored, [a, b]) == stored)
     kept = [points.get(id(o), o.piece) for o in (a, b)]
@@ -108,9 +108,10 @@ def where(condition: object, x: object, y: object, *, dtype: object = None) -> R
 
 
 def exp(x: object, *, dtype: object = None) -> Result:
-    """e to the x: within 2 ulp of the compute format, then one rounding. Integers give float32.
+    """e to the x: within 2 ulp of the compute format, then one rounding. Integers give float32. Of a + bi the parts are
+    exp(a) cos(b) and exp(a) sin(b), each operation within the compute format.
 
-    errors: SpecError for complex x. source: IEEE 754-2019, 9.2; 2 ulp is the default tolerance of functions.
+    source: IEEE 754-2019, 9.2; 2 ulp is the default tolerance of functions.
     """
     return _function("exp", x, dtype)
 
@@ -126,4 +127,6 @@ def log(x: object, *, dtype: object = None) -> Result:
 def _function(op: str, x: object, dtype: object) -> Result:
     a = _Operand(x, "x")
     stored = _floating([a], dtype)
+    if stored.is_complex and op == "exp":
+        return _finished(_complex.exponential(_number(a.piece), _compute(stored, [a])), stored)
     return _finished(_within(op, _compute(stored, [a]), _number(a.piece)), stored)

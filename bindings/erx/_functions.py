@@ -7,13 +7,27 @@ least twice its precision and two bits more, rounding twice gives what rounding 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 from . import _erx
 from ._arrays import tensor_of
 from ._dtypes import DType, compute_type, promoted, rounds_alike
-from ._result import Result, Scalar, operand
+from ._result import Result, Scalar, _axis, operand
+
+
+Axes = int | Sequence[int] | None
+
+
+def _axes(axis: Axes, ndim: int) -> list[int]:
+    if axis is None:
+        return list(range(ndim))
+    given = list(axis) if isinstance(axis, Sequence) else [axis]
+    if ndim == 0 and len(given) == 1 and given[0] in (0, -1):
+        return []  # as in NumPy and PyTorch: a number is its own only row
+    axes = [_axis(a, ndim) for a in given]
+    if len(set(axes)) != len(axes):
+        raise ValueError("an axis is given twice")
+    return sorted(axes)
 
 
 class _Operand:
@@ -175,12 +189,18 @@ def array(data: object, dtype: object = None) -> Result:
 
 
 def add(x: object, y: object, *, alpha: object = 1, dtype: object = None) -> Result:
-    """x + alpha * y, rounded once. `alpha` is taken exactly; 0 makes the product absent."""
+    """x + alpha * y, rounded once. `alpha` is taken exactly; 0 makes the product absent. Of two booleans `or`, as in NumPy.
+
+    errors: SpecError for shapes that do not broadcast and formats without a common one, TypeError for booleans with alpha.
+    source: IEEE 754-2019, 5.4.1; PyTorch's promotion.
+    """
     a, b = _Operand(x, "x"), _Operand(y, "y")
     stored = _common([a, b], dtype)
-    if a.dtype.kind == b.dtype.kind == "bool":
-        raise TypeError("booleans are not added: use er.array(mask, dtype=...) for numbers")
     factor, value = _factor(alpha, "alpha", stored)
+    if stored.category == 0:
+        if value != 1:
+            raise TypeError("booleans are added without alpha, as `or`; use er.array(mask, dtype=...) for numbers")
+        return Result(_erx.Group([_erx.apply("or", [a.piece, b.piece])], True), 0)
     if value == 1 or value == -1:
         total = _stored(_erx.apply("add" if value == 1 else "sub", [a.piece, b.piece]), stored, [a, b], True)
     else:
@@ -201,11 +221,16 @@ def add(x: object, y: object, *, alpha: object = 1, dtype: object = None) -> Res
 
 def multiply(x: object, y: object, *, dtype: object = None) -> Result:
     """x * y, rounded once. A 0-d operand in a wider format may be rounded to the common one first, or not: PyTorch's CPU kernels
-    multiply bfloat16 and float16 tensors by it in float32."""
+    multiply bfloat16 and float16 tensors by it in float32. Of two booleans `and`, as in NumPy.
+
+    errors: SpecError for shapes that do not broadcast and formats without a common one. source: IEEE 754-2019, 5.4.1.
+    """
     a, b = _Operand(x, "x"), _Operand(y, "y")
     exact = [a.piece, b.piece]
     points = [o for o in (a, b) if not o.is_scalar and not o.is_real and o.shape == () and o.dtype.is_floating]
     stored = _common([a, b], dtype)
+    if stored.category == 0:
+        return Result(_erx.Group([_erx.apply("and", [a.piece, b.piece])], True), 0)
     same = a if b.value in (1, -1) else b if a.value in (1, -1) else None
     product = _stored(_erx.apply("mul", [a.piece, b.piece]), stored, [a, b], not stored.is_complex, None if stored.is_complex else same)
     if any(_is_rounded(s, stored) for s in (x, y)):
@@ -219,20 +244,13 @@ def multiply(x: object, y: object, *, dtype: object = None) -> Result:
     return any_of(product, _stored(_erx.apply("mul", kept), stored, [a, b], False))
 
 
-def sum(x: object, axis: int | Sequence[int] | None = None, *, keepdims: bool = False, dtype: object = None) -> Result:
+def sum(x: object, axis: Axes = None, *, keepdims: bool = False, dtype: object = None) -> Result:
     """The sum over `axis` (all of them if None), in any order, rounded once. Integers and booleans give int64."""
     a = _Operand(x, "x")
     stored = _common([a], dtype)
     if stored.category == 0:
         stored = DType("int64")
-    axes = range(len(a.shape)) if axis is None else [axis] if not isinstance(axis, Sequence) else axis
-    ndim = len(a.shape)
-    for k in axes:
-        if not -ndim <= operator.index(k) < ndim:
-            raise ValueError(f"axis {k} is out of range for {ndim} dimensions")
-    unique = sorted({operator.index(k) % ndim for k in axes})
-    if len(unique) != len(list(axes)):
-        raise ValueError("an axis is given twice")
+    unique = _axes(axis, len(a.shape))
     total = _erx.reduce("sum", _erx.opaque(a.piece), unique, keepdims)
     return _stored(total, stored, [a], False)
 

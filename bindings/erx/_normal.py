@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
 from . import _erx
 from ._dtypes import DType
 from ._elementwise import _compute, _finished, _floating, _within
-from ._functions import _factor, _number, _Operand
-from ._reductions import Axes, _axes, _count
+from ._functions import Axes, _axes, _factor, _number, _Operand
+from ._reductions import _count
 from ._result import Result
 
 
@@ -31,6 +30,38 @@ class _Formula:
 
     def mean(self, terms: _erx.Piece, axes: Sequence[int], count: int) -> _erx.Piece:
         return self("div", self.sum(terms, axes), _erx.literal(str(count)))
+
+    def exponentials(self, x: _erx.Piece, axes: Sequence[int]) -> tuple[_erx.Piece, _erx.Piece]:
+        """exp(x - max), and their sum."""
+        e = self("exp", self("sub", x, _erx.reduce("max", x, list(axes), True)))
+        return e, self.sum(e, axes)
+
+    def softmax(self, x: _erx.Piece, axes: Sequence[int]) -> _erx.Piece:
+        e, total = self.exponentials(x, axes)
+        return _erx.any_of([self("div", e, total), self("mul", e, self("div", _erx.literal("1"), total))], "")
+
+    def log_softmax(self, x: _erx.Piece, axes: Sequence[int]) -> _erx.Piece:
+        largest = _erx.reduce("max", x, list(axes), True)
+        total = self("log", self.sum(self("exp", self("sub", x, largest)), axes))
+        return self("sub", _erx.apply("sub", [x, largest]), total)
+
+    def logsumexp(self, x: _erx.Piece, axes: Sequence[int]) -> _erx.Piece:
+        """A maximum that is infinite is not subtracted."""
+        largest = _erx.reduce("max", x, list(axes), True)
+        infinite = _erx.apply("eq", [_erx.apply("abs", [largest]), _erx.literal("inf")])
+        shift = _erx.apply("where", [infinite, _erx.literal("0"), largest])
+        return self("add", self("log", self.sum(self("exp", self("sub", x, shift)), axes)), shift)
+
+    def centred(self, x: _erx.Piece, axes: Sequence[int], count: int, eps: _erx.Piece) -> tuple[_erx.Piece, _erx.Piece, _erx.Piece]:
+        """x - mean, 1 / sqrt(mean of its squares + eps), and the mean."""
+        mean = self.mean(x, axes, count)
+        centred = self("sub", x, mean)
+        variance = self.mean(_erx.apply("mul", [centred, centred]), axes, count)
+        return centred, self.reciprocal_root(self("add", variance, eps)), mean
+
+    def root_mean_square(self, x: _erx.Piece, axes: Sequence[int], count: int, eps: _erx.Piece) -> _erx.Piece:
+        """1 / sqrt(mean of the squares + eps)."""
+        return self.reciprocal_root(self("add", self.mean(_erx.apply("mul", [x, x]), axes, count), eps))
 
     def reciprocal_root(self, x: _erx.Piece) -> _erx.Piece:
         """As one function, or as a square root and a division."""
@@ -52,9 +83,7 @@ def softmax(x: object, axis: int, *, dtype: object = None) -> Result:
     """
     piece, stored, f, shape = _prepared(x, dtype)
     axes = _axes(axis, len(shape))
-    e = f("exp", f("sub", piece, _erx.reduce("max", piece, axes, True)))
-    total = f.sum(e, axes)
-    return _finished(_erx.any_of([f("div", e, total), f("mul", e, f("div", _erx.literal("1"), total))], ""), stored)
+    return _finished(f.softmax(piece, axes), stored)
 
 
 def log_softmax(x: object, axis: int, *, dtype: object = None) -> Result:
@@ -64,9 +93,7 @@ def log_softmax(x: object, axis: int, *, dtype: object = None) -> Result:
     """
     piece, stored, f, shape = _prepared(x, dtype)
     axes = _axes(axis, len(shape))
-    largest = _erx.reduce("max", piece, axes, True)
-    total = f("log", f.sum(f("exp", f("sub", piece, largest)), axes))
-    return _finished(f("sub", _erx.apply("sub", [piece, largest]), total), stored)
+    return _finished(f.log_softmax(piece, axes), stored)
 
 
 def logsumexp(x: object, axis: Axes, *, keepdims: bool = False, dtype: object = None) -> Result:
@@ -78,10 +105,7 @@ def logsumexp(x: object, axis: Axes, *, keepdims: bool = False, dtype: object = 
     axes = _axes(axis, len(shape))
     if _count(shape, axes) == 0:
         raise ValueError("er.logsumexp of no elements has no maximum to subtract")
-    largest = _erx.reduce("max", piece, axes, True)
-    infinite = _erx.apply("eq", [_erx.apply("abs", [largest]), _erx.literal("inf")])
-    shift = _erx.apply("where", [infinite, _erx.literal("0"), largest])
-    result = f("add", f("log", f.sum(f("exp", f("sub", piece, shift)), axes)), shift)
+    result = f.logsumexp(piece, axes)
     if not keepdims:
         result = _erx.reshape(result, [n for a, n in enumerate(shape) if a not in axes])
     return _finished(result, stored)
@@ -103,10 +127,7 @@ def layer_norm(x: object, normalized_shape: int | Sequence[int], weight: object 
     """
     piece, stored, f, shape = _prepared(x, dtype)
     axes = _last_axes(shape, normalized_shape)
-    n = _count(shape, axes)
-    centred = f("sub", piece, f.mean(piece, axes, n))
-    variance = f.mean(_erx.apply("mul", [centred, centred]), axes, n)
-    scale = f.reciprocal_root(f("add", variance, _factor(eps, "eps", stored)[0]))
+    centred, scale, _ = f.centred(piece, axes, _count(shape, axes), _factor(eps, "eps", stored)[0])
     return _finished(_scaled(f, f("mul", centred, scale), weight, bias, shape), stored)
 
 
@@ -119,10 +140,12 @@ def rms_norm(x: object, normalized_shape: int | Sequence[int], weight: object = 
     """
     piece, stored, f, shape = _prepared(x, dtype)
     axes = _last_axes(shape, normalized_shape)
-    small = 2.0 ** (1 - f.compute.precision) if eps is None else eps
-    mean = f.mean(_erx.apply("mul", [piece, piece]), axes, _count(shape, axes))
-    scale = f.reciprocal_root(f("add", mean, _factor(small, "eps", stored)[0]))
+    scale = f.root_mean_square(piece, axes, _count(shape, axes), _eps(eps, f, stored))
     return _finished(_scaled(f, f("mul", piece, scale), weight, None, shape), stored)
+
+
+def _eps(eps: float | None, f: _Formula, stored: DType) -> _erx.Piece:
+    return _factor(2.0 ** (1 - f.compute.precision) if eps is None else eps, "eps", stored)[0]
 
 
 def _scaled(f: _Formula, y: _erx.Piece, weight: object, bias: object, shape: tuple[int, ...]) -> _erx.Piece:

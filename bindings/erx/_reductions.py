@@ -5,27 +5,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 import numpy as np
 
-from . import _erx
+from . import _complex, _erx
 from ._dtypes import DType
 from ._elementwise import _as_is, _compute, _finished, _within
-from ._functions import _common, _number, _Operand, _stored
-from ._result import Result, _axis
-
-Axes = int | Sequence[int] | None
-
-
-def _axes(axis: Axes, ndim: int) -> list[int]:
-    if axis is None:
-        return list(range(ndim))
-    axes = [_axis(a, ndim) for a in (axis if isinstance(axis, Sequence) else [axis])]
-    if len(set(axes)) != len(axes):
-        raise ValueError("an axis is given twice")
-    return sorted(axes)
-
+from ._arrays import tensor_of
+from ._functions import Axes, _axes, _common, _number, _Operand, _rounded, _stored
+from ._result import Result
 
 def _whole(piece: _erx.Piece) -> _erx.Piece:
     """Booleans as the integers 1 and 0: each is the sum of itself."""
@@ -59,56 +49,106 @@ def cumsum(x: object, axis: int, *, dtype: object = None) -> Result:
     """
     a = _Operand(x, "x")
     stored = _common([a], dtype)
-    if not a.shape:
-        raise ValueError("er.cumsum needs a dimension")
-    running = _erx.reduce("cumsum", _erx.opaque(_whole(a.piece)), [_axis(axis, len(a.shape))], False)
+    axes = _axes(operator.index(axis), len(a.shape))
+    if not axes:
+        return _finished(_once(a.piece, _compute(stored, [a])), stored) if stored.category >= 2 else _as_is(_whole(a.piece))
+    if stored.is_complex:  # of each part
+        compute = _compute(stored, [a]).kind
+        return _finished(_complex.together(tuple(_erx.within(_erx.reduce("cumsum", part, axes, False), compute, False)
+                                                 for part in _complex.parts(_erx.opaque(a.piece)))), stored)
+    running = _erx.reduce("cumsum", _erx.opaque(_whole(a.piece)), axes, False)
     return _as_is(running) if stored.category < 2 else _stored(running, stored, [a], False)
 
 
-def prod(x: object, axis: Axes = None, *, keepdims: bool = False, dtype: object = None) -> Result:
-    """The product of n elements in any order: p (1 + d)^(n-1) with |d| <= u of the compute format, rounded once. Of nothing 1.
-    Integers and booleans give int64.
+def _once(piece: _erx.Piece, compute: DType) -> _erx.Piece:
+    """The value itself: an operation that rounds nothing, unless a compute format is asked for."""
+    return _erx.within(_erx.apply("mul", [piece, _erx.literal("1")]), compute.kind, True)
 
-    errors: SpecError for complex x, for an x that is not data, and where the partial products of some order may leave the normal
-    range of the compute format or of the dtype: there no order is like another, so write it as a chain of er.multiply.
+
+def prod(x: object, axis: Axes = None, *, keepdims: bool = False, dtype: object = None) -> Result:
+    """The product of n elements in any order, rounded once: p (1 + d)^(n-1) with |d| <= u of the compute format. Where some order leaves
+    the range of the format on its way, also the infinity or NaN that this gives, and n - 1 errors of half the smallest value, each
+    times at most the product of the factors above 1. Of nothing 1. Integers and booleans give int64.
+
+    A complex product has (1 + u)^m - 1 of its absolute value as the error of each part, m = 9 (n - 1) / 4 rounded up.
+
+    errors: SpecError for an x of more than two factors that is not data, and for complex products that may leave the range or have a
+    factor that is not finite: there no order is like another, so write it as a chain of er.multiply.
     source: Higham, Accuracy and Stability of Numerical Algorithms, 2002, 3.1.
     """
     a = _Operand(x, "x")
     stored = _common([a], dtype)
     axes = _axes(axis, len(a.shape))
-    exact = _erx.reduce("prod", _whole(a.piece), axes, keepdims)
     if stored.category < 2:
-        return _as_is(exact)
-    if stored.is_complex:
-        raise _erx.SpecError("er.prod takes real numbers: write a complex product as a chain of er.multiply")
+        return _as_is(_erx.reduce("prod", _whole(a.piece), axes, keepdims))
     compute = _compute(stored, [a])
     n = _count(a.shape, axes)
-    if n > 2:
-        _require_range(x, a, axes, _narrower(compute, stored))
-    for _ in range(n - 1):
-        exact = _erx.within(_erx.apply("mul", [exact, _erx.literal("1")]), compute.kind, False)
-    return _finished(exact, stored)
+    reach = _Reach(x, a, axes, keepdims, _narrower(compute, stored)) if n > 2 or stored.is_complex and n > 1 else None
+    if stored.is_complex:
+        if reach is not None:
+            reach.require("er.prod of complex numbers")
+        return _finished(_complex.product(a.piece, axes, keepdims, compute) if n else _complex.together(
+            (_erx.reduce("prod", _complex.parts(a.piece)[0], axes, keepdims), _erx.literal("0"))), stored)
+
+    def in_any_order(p: _erx.Piece) -> _erx.Piece:
+        for _ in range(n - 1):
+            p = _erx.within(_erx.apply("mul", [p, _erx.literal("1")]), compute.kind, False)
+        return p if n > 1 else _once(p, compute)
+
+    exact = _erx.reduce("prod", a.piece, axes, keepdims)
+    if reach is None or not reach.leaves:
+        return _finished(in_any_order(exact), stored)
+    scale = _erx.input("scale", tensor_of(reach.scale), False)  # a power of two, so p is a value if p / scale is one
+    errs = _erx.apply("mul", [scale, in_any_order(_erx.apply("div", [exact, scale]))])
+    large = _erx.apply("gt", [_erx.apply("abs", [a.piece]), _erx.literal("1")])
+    one = _erx.literal("1")
+    parts = [_erx.reduce("prod", _erx.apply("where", [large, *p]), axes, keepdims) for p in ((a.piece, one), (one, a.piece))]
+    early = _erx.apply("mul", [in_any_order(p) for p in parts])  # the large ones overflow, or the small ones are lost, on the way
+    return _as_is(_erx.any_of([_rounded(errs, stored), _rounded(early, stored)], ""))
 
 
 def _narrower(a: DType, b: DType) -> DType:
+    a, b = a.part, b.part
     return a if _erx.min_positive(a.kind) * 2.0 ** a.precision > _erx.min_positive(b.kind) * 2.0 ** b.precision else b
 
 
-def _require_range(x: object, a: _Operand, axes: Sequence[int], narrow: DType) -> None:
-    """No subset of the factors has a product near the ends of the format's normal range."""
-    result = x if isinstance(x, Result) else Result(_erx.Group([a.piece], True), 0)
-    if result._piece.tensor is None:
-        raise _erx.SpecError("er.prod of more than two factors takes data, not an earlier result: write it as a chain of er.multiply")
-    values = np.abs(result.lo.astype(np.float64))
-    ordinary = np.isfinite(values) & (values > 0)
-    exponents = np.log2(np.where(ordinary, values, 1.0))
-    lowest = np.log2(_erx.min_positive(narrow.kind)) + narrow.precision - 1
-    # Formats have as many large binades as small ones; n roundings may add up to 1.45 n u binades.
-    room = -lowest - 2 - 1.5 * _count(a.shape, axes) * 2.0 ** -narrow.precision
-    for part in (np.maximum(exponents, 0), np.maximum(-exponents, 0)):
-        if part.size and part.sum(axis=tuple(axes)).max(initial=0) > room:
-            raise _erx.SpecError(f"in some orders the partial products leave the range of {narrow}: write the order as a chain of "
-                                 "er.multiply")
+class _Reach:
+    """How far the products of some of the factors may go: `leaves` the range of a format, `scale`, a power of two that none exceeds."""
+
+    def __init__(self, x: object, a: _Operand, axes: Sequence[int], keepdims: bool, narrow: DType, more: object = None) -> None:
+        """`more`: one factor more for each product."""
+        logs = self._logs(x, a, axes, keepdims)
+        if more is not None:
+            logs = [p + q.reshape(p.shape) for p, q in zip(logs, self._logs(more, _Operand(more, "grad"), (), True))]
+        above, below = logs
+        lowest = np.log2(_erx.min_positive(narrow.kind)) + narrow.precision - 1
+        n = _count(a.shape, axes) + (more is not None)
+        # Formats have as many large binades as small ones; n roundings may add up to 1.45 n u binades, complex ones 3.3 n u. The parts of a
+        # complex product may be p binades smaller than it is.
+        is_complex = a.dtype.is_complex
+        room = -lowest - 2 - (3.5 if is_complex else 1.5) * n * 2.0 ** -narrow.precision - is_complex * (narrow.precision + 2)
+        self.narrow, self.finite = narrow, bool(np.isfinite(above).all())
+        self.leaves = bool((above > room).any() or (below > room).any())
+        self.scale = np.exp2(np.ceil(np.where(np.isfinite(above) & (below > room), above, 0.0) + 2.0 ** -20))
+        if self.leaves and not np.isfinite(self.scale).all():
+            self.require("er.prod")
+
+    @staticmethod
+    def _logs(x: object, a: _Operand, axes: Sequence[int], keepdims: bool) -> list[np.ndarray]:
+        """The base 2 logarithms of the products of the factors above and below 1 (infinite for an infinite one, zeros left out)."""
+        result = x if isinstance(x, Result) else Result(_erx.Group([a.piece], True), 0)
+        if result._piece.tensor is None:
+            raise _erx.SpecError("er.prod of more than two factors takes data, not an earlier result: write it as a chain of er.multiply")
+        values = np.abs(result.lo.astype(np.complex128 if a.dtype.is_complex else np.float64))
+        with np.errstate(divide="ignore"):
+            exponents = np.where(values > 0, np.log2(values), 0.0)
+        exponents = np.where(np.isnan(values), np.inf if a.dtype.is_complex else 0.0, exponents)
+        return [part.sum(axis=tuple(axes), keepdims=keepdims) for part in (np.maximum(exponents, 0), np.maximum(-exponents, 0))]
+
+    def require(self, what: str) -> None:
+        if self.leaves or not self.finite:
+            raise _erx.SpecError(f"{what}: in some orders the partial products leave the range of {self.narrow}, so the result depends on "
+                                 "the order: write it as a chain of er.multiply")
 
 
 def max(x: object, axis: Axes = None, *, keepdims: bool = False) -> Result:
