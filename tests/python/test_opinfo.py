@@ -1,0 +1,34 @@
+"""PyTorch's own samples of its operators, checked with the calls of docs/pytorch.md: what it computed has to be covered.
+
+Samples with infinities, NaN, -0 and subnormals planted in them are judged too. All of them: tests/python/opinfo_rows.py.
+"""
+import pytest
+
+pytest.importorskip("expecttest")  # PyTorch's samples need it; tests/setup.sh installs it
+
+from opinfo_rows import Figures, judge, name, operators, samples  # noqa: E402
+
+# What er refuses, or leaves to another call, by operator and dtype ("": every dtype); the reasons are in docs/pytorch.md.
+REFUSED = {
+    ("log", "complex64"), ("log", "complex128"),  # the logarithm of a complex number needs an angle
+    ("logsumexp", "complex64"), ("logsumexp", "complex128"), ("nn.functional.rms_norm", "complex64"), ("nn.functional.rms_norm", "complex128"),
+    ("prod", "complex64"), ("prod", "complex128"),  # where some order leaves the range
+    ("add", "bool"), ("addr", "bool"), ("prod", "bool"),  # alpha of booleans; products of booleans that stay boolean
+}
+
+
+@pytest.mark.parametrize("plant", [False, True], ids=["as they are", "planted"])
+@pytest.mark.parametrize("operator, row", [pytest.param(o, r, id=f"{o.name} {o.variant_test_name}".strip()) for o, r in operators()])
+def test_pytorch_is_covered(operator, row, plant):
+    judged = 0
+    for dtype in sorted(operator.supported_dtypes("cpu"), key=str):
+        if plant and not (dtype.is_floating_point or dtype.is_complex):
+            continue
+        figures = Figures()
+        for call in samples(operator, dtype, plant):
+            judge(row, call, figures)
+        assert not figures.outside, f"{name(dtype)}: {figures.outside[0]}"
+        if (operator.name, name(dtype)) not in REFUSED:
+            assert not figures.refused, f"{name(dtype)}: {figures.refused}"
+        judged += figures.elements
+    assert judged
