@@ -1,6 +1,7 @@
 """PyTorch's own samples of its operators, checked with the calls of docs/pytorch.md: what it computed has to be covered.
 
-Samples with infinities, NaN, -0 and subnormals planted in them are judged too. All of them: tests/python/opinfo_rows.py.
+Samples with infinities, NaN, -0 and subnormals planted in them are judged too. Here some samples of each operator and dtype; all of
+them: tests/python/opinfo_rows.py.
 """
 import pytest
 
@@ -17,15 +18,18 @@ REFUSED = {
 }
 
 
+WIDE, LEFT_OUT = ("float64", "complex128"), ("int16", "int32", "uint8")  # dear; like int8
+
+
 @pytest.mark.parametrize("plant", [False, True], ids=["as they are", "planted"])
 @pytest.mark.parametrize("operator, row", [pytest.param(o, r, id=f"{o.name} {o.variant_test_name}".strip()) for o, r in operators()])
 def test_pytorch_is_covered(operator, row, plant):
     judged = 0
     for dtype in sorted(operator.supported_dtypes("cpu"), key=str):
-        if plant and not (dtype.is_floating_point or dtype.is_complex):
+        if name(dtype) in LEFT_OUT or plant and not (dtype.is_floating_point and name(dtype) not in WIDE or name(dtype) == "complex64"):
             continue
-        figures = Figures()
-        for call in samples(operator, dtype, plant):
+        figures, calls = Figures(), list(samples(operator, dtype, plant))
+        for call in calls[:: 1 + len(calls) // (3 if name(dtype) in WIDE else 9)]:
             judge(row, call, figures)
         assert not figures.outside, f"{name(dtype)}: {figures.outside[0]}"
         if (operator.name, name(dtype)) not in REFUSED:
