@@ -5,6 +5,7 @@
 #include "eval/ladder.hpp"
 #include "eval/parallel.hpp"
 #include "eval/scan_node.hpp"
+#include "eval/scan_tiles.hpp"
 
 namespace erx {
 
@@ -50,31 +51,40 @@ Stored run_scan(Engine& engine, NodeId id) {
   s.tensor.extents = extents_of(node.shape);
   const auto size = static_cast<std::size_t>(s.tensor.size());
   const auto array = [&] { return std::make_shared<Doubles>(size); };
-  Plane p{array(), nullptr, nullptr, array(), std::make_shared<FlagBytes>(size, 0)};
+  Plane p{array(), nullptr, nullptr, array(), std::make_shared<FlagBytes>(size)};
   p.lo_u = p.lo_d;
   p.hi_d = p.hi_u;
   const bool forced = engine.options().lowest != EvaluateOptions::Tier::f64;
-  std::atomic<std::int64_t> bulk{0}, big{0}, exact{0}, open{0};
-  const std::int64_t lines = scan.steps > 0 ? size_of(scan.lines) : 0;
-  const std::int64_t block = std::clamp<std::int64_t>((1 << 14) / std::max<std::int64_t>(scan.steps, 1), 1, 4096);
-  parallel_blocks((lines + block - 1) / block, engine.options(), [&](std::int64_t k) {
-    for (std::int64_t line = k * block; line < std::min(lines, (k + 1) * block); ++line) {
-      stop_if_asked(engine.options());
-      std::vector<Climbed> states;
-      if (!forced) states = scan_in_float64(engine, scan, line);
-      if (forced || std::any_of(states.begin(), states.end(), [](const Climbed& c) { return c.flags & undecided; })) states = climb_line(engine, scan, line);
-      std::int64_t at = scan.out.at(scan.lines, line);
-      for (const Climbed& c : states) {
-        const auto i = static_cast<std::size_t>(at);
-        (*p.lo_d)[i] = c.flags & no_reals ? 0 : c.lo;
-        (*p.hi_u)[i] = c.flags & no_reals ? 0 : c.hi;
-        (*p.flags)[i] = c.flags;
-        ++(c.by == Climbed::By::bulk ? bulk : c.by == Climbed::By::big ? big : c.by == Climbed::By::exact ? exact : open);
-        at += scan.out.step;
-      }
+  std::atomic<std::int64_t> big{0}, exact{0}, open{0};
+  const auto run_line = [&](std::int64_t line) {
+    std::vector<Climbed> states;
+    if (!forced) states = scan_in_float64(engine, scan, line);
+    if (forced || std::any_of(states.begin(), states.end(), [](const Climbed& c) { return c.flags & undecided; })) states = climb_line(engine, scan, line);
+    std::int64_t at = scan.out.at(scan.lines, line);
+    for (const Climbed& c : states) {
+      const auto i = static_cast<std::size_t>(at);
+      (*p.lo_d)[i] = c.flags & no_reals ? 0 : c.lo;
+      (*p.hi_u)[i] = c.flags & no_reals ? 0 : c.hi;
+      (*p.flags)[i] = c.flags;
+      big += c.by == Climbed::By::big;
+      exact += c.by == Climbed::By::exact;
+      open += c.by == Climbed::By::open;
+      at += scan.out.step;
     }
-  });
-  engine.counters.bulk += bulk;
+  };
+  if (!forced && is_scan_of_tiles(scan)) {
+    run_scan_tiles(engine, scan, p, run_line);
+  } else {
+    const std::int64_t lines = scan.steps > 0 ? size_of(scan.lines) : 0;
+    const std::int64_t block = std::clamp<std::int64_t>((1 << 12) / std::max<std::int64_t>(scan.steps, 1), 1, 4096);
+    parallel_blocks((lines + block - 1) / block, engine.options(), [&](std::int64_t k) {
+      for (std::int64_t line = k * block; line < std::min(lines, (k + 1) * block); ++line) {
+        stop_if_asked(engine.options());
+        run_line(line);
+      }
+    });
+  }
+  engine.counters.bulk += static_cast<std::int64_t>(size) - big - exact - open;
   engine.counters.big += big;
   engine.counters.exact += exact;
   engine.counters.open += open;

@@ -4,13 +4,13 @@
 // Line line(NodeId): the doubles of a node whose elements are all exact points.
 #pragma once
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "eval/sum_node.hpp"
 #include "ops/num/exact_sum.hpp"
+#include "ops/num/grid.hpp"
 #include "ops/op.hpp"
 
 namespace erx {
@@ -26,16 +26,6 @@ struct Line {
   const double* values = nullptr;
   const std::uint8_t* flags = nullptr;
 };
-
-/// The lowest set bit of a finite double as a power of two; infinity for 0.
-inline double lowest_bit(double x) {  // without branches: loops over it are vectorised
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffff;
-  const std::uint64_t has_fraction = -static_cast<std::uint64_t>((bits & 0xfffffffffffff) != 0);
-  const double lowest = std::bit_cast<double>(bits) - std::bit_cast<double>(bits & (bits - 1) & has_fraction);
-  const std::uint64_t is_zero = -static_cast<std::uint64_t>(bits == 0);
-  constexpr std::uint64_t infinite = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
-  return std::bit_cast<double>((std::bit_cast<std::uint64_t>(lowest) & ~is_zero) | (infinite & is_zero));
-}
 
 /// The grid of products of factors on two grids; 0: below the smallest double.
 inline double product_grid(double a, double b) {

@@ -6,69 +6,16 @@
 // R >= 1 the largest product of |a| over a range of steps, phi what one result may lose near zero, n_f and n_x how many do.
 // Proofs: docs/soundness.md. Every quantity is rounded up.
 #include <algorithm>
-#include <cmath>
 
 #include "ops/num/ends.hpp"
 #include "ops/planted.hpp"
 #include "ops/scan.hpp"
+#include "ops/scan_exact.hpp"
 #include "ops/sum_rule.hpp"
 
 namespace erx {
 
 namespace {
-
-double infinite() { return std::numeric_limits<double>::infinity(); }
-
-/// The lowest set bit of a finite double as a power of two; infinity for 0.
-double grid_of(double x) {
-  if (x == 0) return infinite();
-  int exponent = 0;
-  double fraction = std::ldexp(std::frexp(x, &exponent), 53);
-  exponent -= 53;
-  while (std::fmod(fraction, 2) == 0) fraction /= 2, ++exponent;
-  return std::ldexp(1.0, exponent);
-}
-
-/// Is everything that any tree computes a value of the format? Then all trees give the exact state. For factors of one value: with
-/// those fixed a tree is monotone in every b, so its extremes are at their ends, and these have to be on the grid.
-class ExactStates {
- public:
-  explicit ExactStates(const ScanRule& rule)
-      : least_(rule.flushes() || !rule.format.has_subnormals ? rule.format.min_normal() : rule.format.min_positive()),
-        steps_(std::ldexp(1.0, rule.format.precision())), largest_(rule.format.max_finite()) {}
-
-  /// h_0, a value between two ends.
-  void start(double lo, double hi) {
-    grid_ = std::min(grid_of(lo), grid_of(hi));
-    check(std::max(std::fabs(lo), std::fabs(hi)));
-  }
-  void step(double a, double lo, double hi) {
-    if (!holds_) return;
-    const double g = grid_of(a);
-    odd_ = a == 0 ? 0 : std::fabs(a) / g * std::max(1.0, odd_);
-    product_ = std::fabs(a) * std::max(1.0, product_);
-    product_grid_ = a == 0 ? infinite() : g * std::min(1.0, product_grid_);
-    grid_ = std::min({a == 0 ? infinite() : g * grid_, grid_of(lo), grid_of(hi)});
-    sum_ = std::fabs(a) * sum_;
-    const bool fits = odd_ < steps_ && product_ <= largest_ && product_grid_ >= least_;
-    holds_ = fits || planted(Mistake::scan_grid_of_states);
-    check(std::max(std::fabs(lo), std::fabs(hi)));
-  }
-  void lose() { holds_ = false; }
-  bool holds() const { return holds_; }
-
- private:
-  double least_, steps_, largest_;
-  double grid_ = infinite(), sum_ = 0;           // of the states: all terms are multiples of it, their magnitudes add up to `sum_`
-  double odd_ = 1, product_ = 1, product_grid_ = infinite();  // of products of factors that end here
-  bool holds_ = true;
-
-  /// Strictly below, so that a sum that was rounded to the limit does not pass.
-  void check(double magnitude) {
-    sum_ += magnitude;
-    holds_ = holds_ && grid_ >= least_ && sum_ <= largest_ && (std::isinf(grid_) || sum_ < steps_ * grid_);
-  }
-};
 
 template <class R>
 class ScanBound {
@@ -106,7 +53,7 @@ class ScanBound {
     sums_ = add(mul(factor, sums_), term);
     total_ = add(total_, term);
     range_ = mul(factor, max_of(one, range_));
-    largest_range_ = max_of(largest_range_, range_);
+    largest_range_ = planted(Mistake::scan_range_at_end) ? max_of(one, range_) : max_of(largest_range_, range_);
     const bool counts = steps_ > 1 || (has_init_ && !planted(Mistake::scan_lower_depth));
     if (counts) {
       excess_ = add(mul(excess_, growth_), u_);

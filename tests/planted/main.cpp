@@ -5,6 +5,7 @@
 #include "ops/planted.hpp"
 #include "tests/choice/checks.hpp"
 #include "tests/round/checks.hpp"
+#include "tests/scan/checks.hpp"
 #include "tests/sum/checks.hpp"
 
 using namespace erx;
@@ -12,7 +13,7 @@ using namespace erx::test;
 
 namespace {
 
-enum class Part { roundings, orders, tensor_cores, bounds, choices, matrices };
+enum class Part { roundings, orders, tensor_cores, bounds, choices, recurrences, matrices };
 
 struct Planted {
   Mistake mistake;
@@ -44,6 +45,10 @@ constexpr Planted all[] = {
     ERX_PLANTED(shared_choices, choices),        ERX_PLANTED(no_correlation, choices),       ERX_PLANTED(one_alternative, choices),
     ERX_PLANTED(first_run_only, choices),        ERX_PLANTED(mixed_results, choices),        ERX_PLANTED(split_by_element, choices),
     ERX_PLANTED(parts_apart, choices),           ERX_PLANTED(kept_subnormal_factors, choices),
+    ERX_PLANTED(scan_no_underflow, recurrences), ERX_PLANTED(scan_lower_depth, recurrences), ERX_PLANTED(scan_in_order, recurrences),
+    ERX_PLANTED(scan_init_left_out, recurrences), ERX_PLANTED(scan_exact_products, recurrences), ERX_PLANTED(scan_one_end, recurrences),
+    ERX_PLANTED(scan_flush_as_subnormal, recurrences), ERX_PLANTED(scan_overflow_of_states, recurrences),
+    ERX_PLANTED(scan_range_at_end, recurrences), ERX_PLANTED(scan_first_step, recurrences), ERX_PLANTED(scan_grid_of_states, recurrences),
     ERX_PLANTED(certified_in_float32, matrices), ERX_PLANTED(float64_bound_in_float32, matrices), ERX_PLANTED(sum_not_rounded, matrices),
 };
 #undef ERX_PLANTED
@@ -55,6 +60,7 @@ std::string caught_by(Part part) {
                        : part == Part::tensor_cores ? tensor_core_checks()
                        : part == Part::bounds       ? bound_checks()
                        : part == Part::choices      ? choice_checks()
+                       : part == Part::recurrences  ? scan_checks()
                                                     : matrix_checks();
   for (int effort : {20, 100, 400}) {
     if (part == Part::matrices && effort > 20) break;
@@ -71,7 +77,7 @@ std::string caught_by(Part part) {
 int main(int argc, char** argv) {
   int survived = 0;
   if (argc < 2)
-    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds, Part::choices}) {
+    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds, Part::choices, Part::recurrences}) {
       const std::string found = caught_by(part);
       if (!found.empty()) std::printf("without a mistake: %s\n", found.c_str());
       survived += !found.empty();

@@ -27,6 +27,8 @@ SPECS = {
     "ordered": "acc<f32, pairwise(8)>(sum(C, axis=1))", "elementwise": "round<f16>(in f32, contract { C * C + C })",
     "functions": "round<f32>(exp(C) * tanh(C) + sqrt(abs(C)))", "stochastic": "round<f8e4m3fn, sr>(C / 3)",
     "cancelling": "acc<f32>(A @ B - C)", "approximate": "in f32, ulp=2 { exp(C) }",
+    "states": "scan<f32>(A, A, axis=1)", "recurrence": "round<bf16>(scan<f32, seq>(C, C, axis=0, reverse=true))", "double_states": "scan<f64, seq>(D, D)",
+    "short_states": "scan<f16>(A, A, axis=0)",
 }
 
 

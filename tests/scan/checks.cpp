@@ -133,7 +133,7 @@ class RandomLines {
   std::uint64_t operator()(std::uint64_t n) { return random_() % n; }
 
   Line operator()(std::size_t n, bool has_init, bool spread) {
-    const auto kind = random_() % 9;
+    const auto kind = random_() % 10;
     Line line;
     const auto members = [&](double (RandomLines::*one)(std::uint64_t)) {
       Members m;
@@ -178,6 +178,7 @@ class RandomLines {
       case 5: return random_() & 1 ? 1.0 : sign();
       case 6: return codes_[random_() % codes_.size()];
       case 7: return sign() * (random_() & 1 ? f_.min_positive() : below(1));
+      case 9: return sign() * std::ldexp(1.0, f_.emax() / 2 + static_cast<int>(random_() % 2));  // their products overflow, states need not
       default: return below(4);
     }
   }
@@ -190,6 +191,7 @@ class RandomLines {
       case 6: return codes_[random_() % codes_.size()];
       case 7: return sign() * static_cast<double>(random_() % (f_.has_subnormals ? 4 : 2)) * f_.min_positive();
       case 8: return random_() & 1 ? 0.0 : finite();
+      case 9: return random_() % 4 ? 0.0 : sign() * f_.min_positive();
       default: return finite();
     }
   }

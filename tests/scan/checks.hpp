@@ -6,5 +6,6 @@
 namespace erx::test {
 
 const std::vector<Check>& scan_checks();
+const std::vector<Check>& scan_tile_checks();  // ops: float64 loops against exact rationals
 
 }  // namespace erx::test
