@@ -1,6 +1,6 @@
 """The question of the report, decided.
 
-  main.py save FOLDER   writes the inputs and the outputs of the three programs of the report as .npy, and compares them as the report did
+  main.py save FOLDER   writes the inputs and the outputs of the three programs of the report, and compares them as the report did
   main.py judge         checks every implementation of this folder, forward and backward, against selective_scan.erx
 
 `--size small` is S=128, Ba=2, D=4, N=4; `--size report` (the default) is S=1024, Ba=8, D=256, N=4. `--seed` makes other data.
@@ -46,8 +46,9 @@ def save(folder, size, seed):
     folder.mkdir(parents=True, exist_ok=True)
     data, _ = inputs(**sizes[size], seed=seed)
     y = {"torch": sequential.forward(**data), "cuda": cuda_model.forward(**data), "triton": blocked.forward(**data, K=128, allocated_for=32)}
-    for name, tensor in [*data.items(), *((f"y_{name}", t) for name, t in y.items())]:
-        np.save(folder / f"{name}.npy", tensor.numpy())
+    np.savez(folder / "inputs.npz", **{name: tensor.numpy() for name, tensor in data.items()})
+    for name, tensor in y.items():
+        np.save(folder / f"y_{name}.npy", tensor.numpy())
     for a, b in (("torch", "cuda"), ("triton", "cuda")):
         print(f"torch.allclose(y_{a}, y_{b}, rtol=1e-3): {torch.allclose(y[a], y[b], rtol=1e-3)}")
 
