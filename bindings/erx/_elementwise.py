@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from . import _complex, _erx
 from ._dtypes import DType, compute_type
-from ._functions import _common, _number, _Operand, _rounded, _stored, _tensor, add
+from ._functions import _common, _converted, _is_rounded, _number, _Operand, _rounded, _stored, _tensor, add, multiply
 from ._result import Result
 
 
@@ -71,7 +71,16 @@ def divide(x: object, y: object, *, dtype: object = None) -> Result:
     if stored.is_complex:
         return _finished(_complex.quotient(_number(a.piece), _number(b.piece), _compute(stored, [a, b])), stored)
     # A quotient is innocuous to round twice only where nothing is rounded in between.
-    quotient = _stored(_erx.apply("div", [a.piece, b.piece]), stored, [a, b], _compute(stored, [a, b]) == stored)
+    compute = _compute(stored, [a, b])
+    quotient = _stored(_erx.apply("div", [a.piece, b.piece]), stored, [a, b], compute == stored)
+    if any(_is_rounded(v, compute) for v in (x, y)):  # PyTorch uses a Python scalar in the compute format
+        (first, left), (second, right) = _converted(x, "x", compute), _converted(y, "y", compute)
+        tail = f", dtype={str(stored)!r})" if dtype is not None else ")"
+        quotient._others = [(f"er.divide({left}, {right}{tail}", lambda: divide(first, second, dtype=dtype))]
+    if a.is_scalar and not b.is_scalar:  # PyTorch multiplies by the stored reciprocal
+        numerator, written = _converted(x, "x", compute)
+        tail = f", dtype={str(stored)!r})" if dtype is not None else ")"
+        quotient._others = [*quotient._others, (f"er.multiply(er.divide(1, y), {written}{tail}", lambda: multiply(divide(1, y), numerator, dtype=dtype))]
     kept = [points.get(id(o), o.piece) for o in (a, b)]
     if kept == [a.piece, b.piece]:
         return quotient

@@ -291,7 +291,16 @@ def gemm(A: object, B: object, C: object = None, *, alpha: object = 1, beta: obj
         term = _erx.apply("add", [term, scaled])
         if term.shape != shape:
             raise _erx.SpecError(f"C of shape {list(c.shape)} does not broadcast to the shape {list(shape)} of the product")
-    return _stored(term, stored, operands, False)
+    result = _stored(term, stored, operands, False)
+    scales = {"alpha": alpha, **({"beta": beta} if c is not None else {})}
+    for kind in dict.fromkeys([DType(compute), stored.part]) if floating else ():  # products use scales in one of these formats
+        if any(_is_rounded(v, kind) for v in scales.values()):
+            used = {k: _converted(v, k, kind) for k, v in scales.items()}
+            text = f"er.gemm(A, B{', C' if c is not None else ''}" + "".join(f", {k}={t}" for k, (_, t) in used.items())
+            text += (", reduce_batch=True" if reduce_batch else "") + (f", dtype={str(stored)!r})" if dtype is not None else ")")
+            given = {k: v for k, (v, _) in used.items()}
+            result._others = [*result._others, (text, lambda given=given: gemm(A, B, C, **given, reduce_batch=reduce_batch, dtype=dtype))]
+    return result
 
 
 def any_of(*alternatives: object, label: str = "") -> Result:

@@ -187,7 +187,7 @@ class Result(Uncopied):
             return Report(report)
         for call, other in self._others:
             if other().check(out, compute, where=where, signed_zero=signed_zero):
-                return Report(report, f"  covered by: {call}\n    PyTorch rounds a Python scalar before it uses it\n")
+                return Report(report, f"  covered by: {call}\n    where PyTorch has a Python scalar, it rounds it first, or stores a reciprocal\n")
         return Report(report)
 
     def _view(self, piece: _erx.Piece) -> Result:

@@ -395,9 +395,27 @@ def test_a_report_proposes_the_converted_scalar(dtype):
     made = {"er": er, "x": x, "y": y}
     calls = [(er.add(x, 0.123456789), x + 0.123456789), (er.add(x, y, alpha=0.3), torch.add(x, y, alpha=0.3))]
     calls.append((er.multiply(x, 0.123456789), x * torch.tensor(0.123456789, dtype=dtype)))
+    A, B, C = Source(28)(40, 30, dtype=dtype), Source(29)(30, 40, dtype=dtype), Source(30)(40, 40, dtype=dtype)
+    made |= {"A": A, "B": B, "C": C}
+    rounded = [torch.tensor(v, dtype=dtype).item() for v in (0.3, 1.7)]  # as small addmv uses them
+    calls.append((er.gemm(A, B, C, alpha=0.3, beta=1.7), (rounded[0] * (A.double() @ B.double()) + rounded[1] * C.double()).to(dtype)))
+    calls.append((er.subtract(x, y, alpha=0.3), torch.sub(x, y, alpha=0.3)))
     for result, out in calls:
         text = str(result.check(out))
         proposed = [line.partition(": ")[2] for line in text.splitlines() if line.startswith("  covered by: ")]
         assert len(proposed) == 1, text
         er.assert_covers(eval(proposed[0], made), out)
         assert "covered by" not in str(result.check(out + 1)) and "covered by" not in str(result.check(result.lo))
+
+
+def test_a_report_proposes_the_stored_reciprocal():
+    """PyTorch divides a number by a tensor as it multiplies by the reciprocal."""
+    x = Source(31)(400, dtype=torch.float32)
+    for result, out in [(er.divide(0.1, x), 0.1 / x), (er.divide(3, x), 3 / x)]:
+        report = result.check(out)
+        proposed = [line.partition(": ")[2] for line in str(report).splitlines() if line.startswith("  covered by: ")]
+        assert not report and len(proposed) == 1, str(report)
+        er.assert_covers(eval(proposed[0], {"er": er, "x": x, "y": x}), out)
+    half = Source(32)(400, dtype=torch.float16)  # a scalar that a kernel rounded to the dtype
+    text = str(er.divide(half, 0.1).check((half.double() / torch.tensor(0.1).half().double()).half()))
+    assert "VIOLATION" in text and "covered by" not in text
