@@ -58,6 +58,8 @@ Json result(const ResultReport& r) {
          {"causes", texts(r, true)},        {"structure", Json::array()},
          {"alternatives", r.alternatives},  {"first", Json::array()},
          {"outside", std::vector(r.outside.begin(), r.outside.begin() + std::min<std::ptrdiff_t>(std::ssize(r.outside), most_indices))}};
+  j["outside_ulps"] = Json::array();  // of the same elements
+  for (std::size_t k = 0; k < std::min<std::size_t>(r.distances.size(), most_indices); ++k) j["outside_ulps"].push_back(number(r.distances[k]));
   for (const Finding& f : r.findings) j["structure"].push_back(finding(f));
   for (const auto& v : r.first) j["first"].push_back(violation(v, r));
   return j;

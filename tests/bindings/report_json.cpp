@@ -20,6 +20,7 @@ TEST_CASE("json: everything that a report knows, and valid JSON for every value"
   r.findings = {{"axis", "only in row 0", 0, 0, 1, 0, 0.5}, {"cause", "consistent with a wrong sign"}};
   r.alternatives = {"one rounding", "stored first"};
   r.outside = {1, 5};
+  r.distances = {std::numeric_limits<float>::infinity(), 2.5F};
   r.tightness = 1.25;
   r.max_ulps = std::numeric_limits<double>::infinity();
   report.results = {r};
@@ -43,6 +44,7 @@ TEST_CASE("json: everything that a report knows, and valid JSON for every value"
   CHECK(!first["first"][1].contains("nearest"));
   CHECK(first["first"][1]["ulps"] == 2.5);
   CHECK(first["outside"] == std::vector<int>{1, 5});
+  CHECK(first["outside_ulps"].dump() == R"(["inf",2.5])");
   CHECK(first["tightness"] == 1.25);
   CHECK(first["max_ulps"] == "inf");
   report.results[0].outside.assign(20000, 1);
