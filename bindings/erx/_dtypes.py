@@ -146,7 +146,7 @@ def promoted(arrays: list[DType], zero_dimensional: list[DType], scalars: list[i
         return result
     category = max(scalars)
     if result is None:
-        return DType(("bool", "int64", "float64", "complex128")[category])
+        return DType(("bool", "int64", "float32", "complex64")[category])  # as torch.add(1, 2.0)
     if category <= result.category:
         return result
     return complex_of(result) if category == 3 else DType(("bool", "int64", "float32")[category])

@@ -107,6 +107,35 @@ def test_nothing_to_reduce_is_as_in_pytorch():
     er.assert_covers(er.max(torch.ones(0, 2), 1), torch.ones(0, 2).amax(1))
 
 
-def test_numbers_alone_have_pytorch_s_default_dtypes():
-    assert [str(er.add(1, 2).dtype), str(er.add(True, 2).dtype), str(er.multiply(1, 2.0).dtype), str(er.add(1, 1j).dtype), str(er.add(True, True).dtype)] == \
-        ["int64", "int64", "float64", "complex128", "bool"]
+@pytest.mark.parametrize("x, y", [(1, 2), (True, 2), (1, 2.0), (1, 1j), (True, True), (0.1, 0.2), (True, 2.5), (1 + 1j, 2)])
+def test_numbers_alone_have_pytorch_s_dtypes(x, y):
+    for function, live in ((er.add, torch.add), (er.multiply, torch.mul), (er.divide, torch.div), (er.subtract, torch.sub)):
+        if True in (x, y) and function is er.subtract and isinstance(x, bool):
+            continue  # PyTorch refuses booleans there
+        result, out = function(x, y), live(x, y)
+        assert result.dtype == out.dtype and result.shape == () and result.check(out), (function, x, y)
+    assert er.where(torch.tensor(True), x, y).dtype == torch.where(torch.tensor(True), x, y).dtype
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_a_device_that_converts_alpha_to_float32(dtype):
+    """As CUDA's kernels do for the narrow formats: the float32 alpha, one rounding."""
+    x, y = (torch.randn(2000, generator=torch.Generator().manual_seed(k)).to(dtype) for k in (1, 2))
+    alpha = torch.tensor(0.3).item()
+    out = (x.float() + alpha * y.float()).to(dtype)
+    er.assert_covers(er.add(x, y, alpha=alpha), out)
+    assert er.add(x, y, alpha=torch.tensor(0.3, dtype=dtype).item()).check(out).violations > 20
+    assert er.add(x, er.multiply(y, alpha, dtype=dtype)).check(out).violations > 100
+
+
+def test_gemm_takes_vectors_and_batches():
+    g = torch.Generator().manual_seed(5)
+    for left, right, addend in [((5,), (5,), ()), ((4, 5), (5,), (4,)), ((5,), (5, 3), (3,)), ((5,), (2, 5, 3), (2, 3)), ((2, 4, 5), (5,), (4,)), ((2, 4, 5), (5, 3), (3,)),
+                                ((2, 1, 4, 5), (3, 5, 6), (1, 6)), ((4, 0), (0, 3), (4, 1))]:
+        for dtype in (torch.float64, torch.float32, torch.bfloat16):
+            A, B, C = (torch.randn(s, generator=g, dtype=torch.float64).to(dtype) for s in (left, right, addend))
+            exact = 0.5 * torch.matmul(A.double(), B.double()) - 3 * C.double()
+            result = er.gemm(A, B, C, alpha=0.5, beta=-3)
+            assert result.shape == tuple(exact.shape)
+            er.assert_covers(result, exact.to(dtype))
+            assert result.check((exact + exact.abs() / 8 + 1).to(dtype)).violations == exact.numel()
