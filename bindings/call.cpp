@@ -1,5 +1,7 @@
 #include "bindings/call.hpp"
 
+#include <functional>
+
 #include "eval/bind.hpp"
 
 namespace erx {
@@ -32,13 +34,15 @@ std::optional<Type> declared_type(const Spec& spec, const std::string& name) {
   return {};
 }
 
-Call make_call(const Spec& spec, std::map<std::string, Tensor> arguments) {
+namespace {
+
+Call call_with(const Spec& spec, std::map<std::string, Tensor> arguments, const std::function<std::shared_ptr<const Graph>(const std::map<std::string, Binding>&)>& lower) {
   std::map<std::string, Binding> bindings;
   for (auto& [name, tensor] : arguments) {
     tensor = fitted(std::move(tensor), declared_type(spec, name), name);
     bindings[name] = binding_of(tensor);
   }
-  Call call{spec.lower(bindings), {}};
+  Call call{lower(bindings), {}};
   for (const NodeId id : call.graph->inputs) {
     const Node& input = (*call.graph)[id];
     const auto found = arguments.find(input.attributes.text);
@@ -47,6 +51,16 @@ Call make_call(const Spec& spec, std::map<std::string, Tensor> arguments) {
     call.inputs.push_back(fitted(found->second, input.type, input.attributes.text));
   }
   return call;
+}
+
+}  // namespace
+
+Call make_call(const Spec& spec, std::map<std::string, Tensor> arguments) {
+  return call_with(spec, std::move(arguments), [&](const auto& bindings) { return spec.lower(bindings); });
+}
+
+Call make_call(const Spec& spec, std::map<std::string, Tensor> arguments, const Syntax& expression, const std::string& result) {
+  return call_with(spec, std::move(arguments), [&](const auto& bindings) { return spec.lower_variant(expression, result, bindings); });
 }
 
 Tensor as_output(const Graph& graph, const Result& result, Tensor output) {

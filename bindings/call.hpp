@@ -20,6 +20,9 @@ struct Call {
 /// errors: Error for an argument that does not fit, and those of Spec::lower.
 Call make_call(const Spec&, std::map<std::string, Tensor> arguments);
 
+/// The same for an expression of an example in place of what the spec returns (Spec::lower_variant).
+Call make_call(const Spec&, std::map<std::string, Tensor> arguments, const Syntax& expression, const std::string& result);
+
 /// What a tensor is to a spec: its type, extents and, for a 0-d one, its value.
 Binding binding_of(const Tensor&);
 

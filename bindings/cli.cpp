@@ -10,6 +10,7 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/commands.hpp"
+#include "bindings/completion.hpp"
 #include "bindings/version.hpp"
 #include "eval/evaluate.hpp"
 #include "eval/float_guard.hpp"
@@ -45,6 +46,8 @@ struct Parser {
   TestArguments test;
   FmtArguments fmt;
   GraphArguments graph;
+  DocArguments doc;
+  std::string shell;
   std::function<int()> action;
 
   CLI::App& command(const std::string& name, const std::string& help, std::function<int()> run) {
@@ -67,8 +70,18 @@ struct Parser {
     auto& g = command("graph", "print a spec as canonical text, or its graph", [this] { return graph_command(graph); });
     add_spec(g, graph.spec, graph.in);
     g.add_flag("--dot", graph.dot, "as DOT, for Graphviz");
+    auto& d = command("doc", "describe a spec as Markdown: its formula, its roundings, its examples", [this] { return doc_command(doc); });
+    d.add_option("SPEC", doc.spec, spec_help)->required();
+    d.add_flag("--run,!--no-run", doc.examples, "run the examples and say what came out");
+    add_evaluation(d, doc.evaluation);
     command("ops", "list the operations", ops_command);
     command("formats", "list the formats", formats_command);
+    command("words", "list the words of the language, for editors", words_command);
+    auto& c = command("completion", "print the completion script of a shell", [this] {
+      std::cout << completion_script(app, shell);
+      return static_cast<int>(covered);
+    });
+    c.add_option("SHELL", shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   }
 
   void add_check() {

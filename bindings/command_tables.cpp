@@ -1,4 +1,4 @@
-// erx ops, erx formats: loops over the rows.
+// erx ops, erx formats, erx words: loops over the rows.
 #include <algorithm>
 #include <iostream>
 
@@ -6,6 +6,7 @@
 #include "bindings/table.hpp"
 #include "eval/number_text.hpp"
 #include "grammar/prelude.hpp"
+#include "grammar/words.hpp"
 #include "ir/format.hpp"
 #include "ops/op.hpp"
 
@@ -46,6 +47,18 @@ int ops_command() {
   standard.add({"standard function", "meaning"});
   for (const PreludeFunction& f : prelude_functions()) standard.add({f.call, f.meaning});
   std::cout << "\n" << standard.text();
+  return covered;
+}
+
+int words_command() {
+  Table table;
+  table.add({"kind", "words"});
+  for (const WordList& list : all_words()) {
+    std::string words;
+    for (const std::string& w : list.words) words += (words.empty() ? "" : " ") + w;
+    table.add({list.kind, words});
+  }
+  std::cout << table.text();
   return covered;
 }
 

@@ -27,6 +27,7 @@ void print(const ExampleOutcome& o, const std::string& file, Session& session) {
   session.clear();
   std::cout << (o.passed ? "pass   " : o.wrong ? "error  " : "FAIL   ") << place_of(o.span, file) << ": \"" << o.example << "\"";
   if (!o.claim.empty()) std::cout << " " << o.claim;
+  if (!o.note.empty()) std::cout << ": " << o.note;
   std::cout << "\n";
   if (!o.why.empty()) (o.wrong ? std::cerr : std::cout) << indented(o.why);
   for (const auto& w : o.warnings) std::cerr << "warning: " << place_of(o.span, file) << ": " << w << "\n";
@@ -38,6 +39,7 @@ int test_file(const std::string& file, Session& session, ExamplesRun& total) {
   try {
     const auto program = load_program(file);
     const ExamplesRun run = run_examples(*program, session.options(), [&](const ExampleOutcome& o) { print(o, file, session); });
+    if (!run.warnings.empty()) std::cerr << render(run.warnings);
     if (run.examples == 0) std::cerr << "warning: " << file << " has no example\n";
     total.examples += run.examples;
     total.passed += run.passed;

@@ -52,7 +52,15 @@ struct GraphArguments {
 };
 int graph_command(const GraphArguments&);
 
+struct DocArguments {
+  std::string spec;
+  bool examples = true;  // run them
+  EvaluationArguments evaluation;
+};
+int doc_command(const DocArguments&);
+
 int ops_command();
+int words_command();
 int formats_command();
 
 }  // namespace erx

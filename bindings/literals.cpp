@@ -3,9 +3,12 @@
 #include <cmath>
 #include <limits>
 
+#include "bindings/draw.hpp"
 #include "eval/bind.hpp"
 #include "eval/number_text.hpp"
 #include "ir/error.hpp"
+#include "ops/num/exact.hpp"
+#include "ops/rounding.hpp"
 
 namespace erx {
 namespace {
@@ -42,12 +45,34 @@ void nest(std::string& out, const LiteralTensor& t, std::size_t axis, std::size_
   out += "]";
 }
 
+Tensor drawn(const LiteralTensor& literal, const std::optional<Type>& type) {
+  const std::int64_t n = size_of(literal.extents);
+  const Type to = type.value_or(Type::of(*find_format("f64"))), part = to.part();
+  std::vector<double> values = draw(*literal.drawn, to.is_complex ? 2 * n : n);
+  for (double& x : values) x = nearest_in(part, x);
+  // A number that is no tensor stays the number it is.
+  const auto made = [&](auto first) {
+    const std::vector<double> elements(first, first + n);
+    return part.is_real() && literal.extents.empty() ? Tensor::scalar(elements.at(0)) : Tensor::of(part, literal.extents, elements);
+  };
+  if (!to.is_complex) return made(values.begin());
+  return as_declared(Tensor::complex(made(values.begin()), made(values.begin() + n)), to);
+}
+
+/// One rounding to nearest, from the exact number.
+double rounded(const Tensor& t, const Format& format) { return round_to(chop_lower(t.element<Exact>(0, {}).lo), format, {}); }
+
 }  // namespace
 
-Tensor tensor_of(const LiteralTensor& literal, const std::optional<Type>& type, const std::string& name) {
+Tensor tensor_of(const LiteralTensor& literal, const std::optional<Type>& declared, const std::string& name) {
+  const std::optional<Type> type = literal.format ? Type::of(*literal.format) : declared;
+  if (literal.drawn) return drawn(literal, type);
   const auto fail = [&](std::int64_t flat, const std::string& what) {
     const std::string place = name + index_text(unravel(flat, literal.extents));
-    throw Error(Diagnostic{literal.span, place + " " + what, type ? "declared " + to_string(*type) : ""});
+    Diagnostic d{literal.span, place + " " + what, type ? "declared " + to_string(*type) : ""};
+    const bool rounds = type && type->is_floating() && !literal.format && literal.imaginary.empty() && literal.span;
+    if (rounds) std::move(d).suggest(literal.span, type->format.name + "(" + std::string(literal.span.text()) + ")");
+    throw Error(std::move(d));
   };
   if (!literal.imaginary.empty()) {
     if (type && !type->is_complex) fail(0, "is a complex number, and the type is " + to_string(*type));
@@ -71,6 +96,10 @@ Tensor tensor_of(const LiteralTensor& literal, const std::optional<Type>& type, 
     const std::string& text = literal.elements[static_cast<std::size_t>(i)];
     const Tensor t = number(text);
     booleans += t.type.is_boolean();
+    if (literal.format && t.storage == Storage::rational) {
+      values[static_cast<std::size_t>(i)] = rounded(t, *literal.format);
+      continue;
+    }
     if (type)
       if (const auto wrong = misfit(t, *type)) fail(i, wrong->what);
     if (t.storage != Storage::rational) {
@@ -89,7 +118,10 @@ Tensor tensor_of(const LiteralTensor& literal, const std::optional<Type>& type, 
 std::string literal_text(const LiteralTensor& literal, std::size_t limit) {
   std::string out;
   std::size_t next = 0;
-  nest(out, literal, 0, next, limit);
+  if (literal.drawn || literal.format)
+    out = literal.span.text();
+  else
+    nest(out, literal, 0, next, limit);
   if (out.size() > limit) out = out.substr(0, limit) + "...";
   return out;
 }

@@ -90,8 +90,10 @@ std::optional<Misfit> rational_misfit(const Tensor& t, const Type& declared) {
     const std::string why = x.exact ? reason(x.value, declared) : ", which is not an integer";
     return why.empty() ? std::optional<Misfit>() : Misfit{0, "is " + t.text + why};
   }
-  const std::string why = x.exact ? reason(x.value, declared.format)
-                                  : ", which is no " + declared.format.name + " value (" + nearest_value(x.value, declared.format) + ")";
+  std::string why = x.exact ? reason(x.value, declared.format)
+                            : ", which is no " + declared.format.name + " value (" + nearest_value(x.value, declared.format) + ")";
+  if (!x.exact && is_value(declared.format, x.value) && number_text(x.value) == t.text)  // copied from what was printed
+    why = ", exactly these decimals, which is no " + declared.format.name + " value (the value that is printed so has more of them)";
   return why.empty() ? std::optional<Misfit>() : Misfit{0, "is " + t.text + why};
 }
 

@@ -187,10 +187,7 @@ Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes a
       Diagnostic d{at, "`" + name + "` is taken as correctly rounded to " + mode.format.name, "hardware and libraries seldom are"};
       d.severity = Severity::warning;
       d.notes.push_back({{}, "write `in " + mode.format.name + ", ulp=2 { ... }` for a function with an error of up to 2 ulp"});
-      const bool told = std::any_of(warnings_.begin(), warnings_.end(), [&](const Diagnostic& w) {
-        return w.span.source == at.source && w.span.begin == at.begin && w.what == d.what;
-      });
-      if (!told) warnings_.push_back(std::move(d));
+      warn(std::move(d));
     }
     if (mode.ulp > 0) {
       Attributes approximate;
@@ -221,6 +218,13 @@ Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes a
     if (alternatives.size() > 1) result.node = build(erx::op("any_of"), alternatives, {}, spans, at);
   }
   return result;
+}
+
+void Lowering::warn(Diagnostic d) {
+  const bool told = std::any_of(warnings_.begin(), warnings_.end(), [&](const Diagnostic& w) {
+    return w.span.source == d.span.source && w.span.begin == d.span.begin && w.what == d.what;
+  });
+  if (!told) warnings_.push_back(std::move(d));
 }
 
 Value Lowering::one_operation(Value exact, const Manner& mode) {

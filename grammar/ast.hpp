@@ -64,6 +64,7 @@ enum class Form {
   input_line,
   covers_line,
   rejects_line,  // text: the name or ""; the value
+  mutant_line,   // text: the name in quotes; the expression
 };
 
 struct Syntax {

@@ -35,6 +35,30 @@ bool is_callable(const Op& op) {
 
 }  // namespace
 
+std::vector<WordList> all_words() {
+  WordList items{"item", {}}, statements{"statement", {}}, operators{"operator", {}}, all_heads{"head", {}}, functions{"function", {}};
+  for (const std::string_view w : reserved_words()) {
+    const bool is_operator = w == "and" || w == "or" || w == "not";
+    (is_head(w) ? all_heads : is_item_word(w) ? items : is_operator ? operators : statements).words.emplace_back(w);
+  }
+  for (const char* w : {"normal", "uniform", "integers"}) functions.words.emplace_back(w);  // of examples
+  statements.words.emplace_back("mutant");
+  for (const Op* op : all_ops())
+    if (!is_reserved(op->name) && (is_callable(*op) || Lowering::specials().contains(std::string(op->name)))) functions.words.emplace_back(op->name);
+  for (const auto& [name, _] : Lowering::specials())
+    if (!find_op(name)) functions.words.push_back(name);
+  functions.words.emplace_back("tiles");
+  for (const PreludeFunction& f : prelude_functions()) functions.words.push_back(f.call.substr(0, f.call.find('(')));
+  std::vector<std::string> formats = format_names();
+  std::erase_if(formats, [](const std::string& f) { return f.find('.') != f.npos; });  // torch.bfloat16 is no word of the language
+  return {items, statements, operators, all_heads, functions,
+          {"constant", {"true", "false", "nan", "inf", "pi", "None"}},
+          {"type", {"real", "int", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "format"}},
+          {"format", formats},
+          {"option", {"rne", "rna", "rtz", "rtp", "rtn", "rto", "sr", "faithful", "sat", "sat_finite", "nosat", "ftz", "daz", "contract", "any",
+                      "assoc", "seq", "rseq", "pairwise", "blocked", "split", "height", "tensor_core"}}};
+}
+
 std::vector<std::string> Lowering::function_names() const {
   std::vector<std::string> names;
   for (const Op* op : all_ops()) {

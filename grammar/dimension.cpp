@@ -58,7 +58,7 @@ std::optional<Dim> Lowering::dimension(const Syntax& s) {
             error({span(s), "`" + std::string(span(s).text()) + "` is not a whole number",
                    left->to_string() + " is not a multiple of " + right->to_string()});
           } else if (!q) {
-            error({span(s), "a dimension is divided by a whole number", ""});
+            error({span(s), "a dimension is divided by a whole number", "name the quotient in the type instead, as in x: f32[G * C]"});
           }
           left = q;
         } else if (o == "%" && left->is_number() && right->is_number() && right->value() > 0) {

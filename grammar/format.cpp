@@ -70,7 +70,7 @@ class Layout {
     while (last > begin && tokens_[last - 1].kind == TokenKind::comment) --last;
     if (last > begin)
       continues_ = tokens_[last - 1].kind == TokenKind::punctuation &&
-                   is_any(word(last - 1), {"+", "-", "*", "/", "//", "%", "@", "**", "=", "->", "<=", "<", "==", "!=", ">="});
+                   is_any(word(last - 1), {"+", "-", "*", "/", "//", "%", "@", "**", "=", "->", "<=", "<", "==", "!=", ">=", ":"});
     if (last == begin) return;
     if (next_continues(end)) continues_ = true;
   }
@@ -179,7 +179,7 @@ class Layout {
     if (py && (y == "(" || y == "[")) {
       if (x == "where") return masks(a);
       if (tokens_[a].kind == TokenKind::name)
-        return is_any(x, {"return", "let", "in", "and", "or", "not", "covers", "rejects", "assume", "where", "over"});
+        return is_any(x, {"return", "let", "in", "and", "or", "not", "covers", "rejects", "assume", "where", "over", "fold"});
       return px && !is_any(x, {")", "]", "}"});
     }
     return true;
@@ -196,6 +196,7 @@ class Layout {
       }
       return false;
     }
+    if (word(previous(open_.back().column)) == "fold") return false;  // a state, not an argument
     if (open_.back().bracket == '(' || open_.back().bracket == '<') {
       for (std::size_t p = k; p-- > 0 && p > open_.back().column;) {
         if (tokens_[p].kind == TokenKind::punctuation && word(p) == ":") return false;
@@ -207,8 +208,13 @@ class Layout {
   }
   bool in_index(std::size_t) const { return !open_.empty() && open_.back().bracket == '['; }
   bool in_set(std::size_t) const {
-    // A set of numbers stands in a call or between < and >; a block never directly does.
+    // A set of numbers stands in a call, between < and >, or behind `choose s in`; a block never directly does.
+    if (!open_.empty() && open_.back().bracket == '{' && chooses(open_.back().column)) return true;
     return open_.size() > 1 && open_.back().bracket == '{' && open_[open_.size() - 2].bracket != '{' && set_at(open_.back().column);
+  }
+  bool chooses(std::size_t brace) const {
+    const std::size_t in = previous(brace), name = previous(in), choose = previous(name);
+    return in != brace && name != in && choose != name && word(in) == "in" && word(choose) == "choose";
   }
   bool set_at(std::size_t brace) const {
     const std::size_t p = previous(brace);

@@ -27,6 +27,10 @@ class Lowering {
   Lowering(const Items& items, std::vector<Diagnostic>& errors, std::vector<Diagnostic>& warnings)
       : items_(&items), errors_(errors), warnings_(warnings) {}
 
+  /// The functions whose arguments are shapes, axes or names, with the method that reads their call.
+  using Special = Value (Lowering::*)(const Syntax&, const Manner&);
+  static const std::map<std::string, Special>& specials();
+
   /// `bindings`: the inputs of a call; nullptr checks the item with names for dimensions.
   void spec(const Syntax& item, const Bindings* bindings);
   void bare(const Syntax& item, const Bindings* bindings);
@@ -90,8 +94,6 @@ class Lowering {
   /// Sorts the arguments of a call; `keywords` are those it knows, positional arguments from `max` on are too many.
   Arguments arguments(const Syntax& call, const std::vector<std::string>& keywords, std::size_t min, std::size_t max);
   std::vector<std::string> function_names() const;
-  using Special = Value (Lowering::*)(const Syntax&, const Manner&);
-  static const std::map<std::string, Special>& specials();
 
   // reductions.cpp
   struct Reduced {
@@ -152,6 +154,8 @@ class Lowering {
   Value head(const Syntax&, const Manner&);
   Value round(const Syntax&, const Manner&);
   Value round_to(const Attributes&, const Syntax& operand, const Span& at, const Manner&);
+  void warn_of_idle(const Attributes& rounding, NodeId operand, const Syntax& written, const Span& at);
+  void warn(Diagnostic);  // once at each place
   Value any_of(const Syntax&, const Manner&);
   Value within(const Syntax&, const Manner&);
   Value in_block(const Syntax&, const Manner&);

@@ -161,7 +161,7 @@ struct RecoverParser : x3::parser<RecoverParser<Subject>> {
 
   static bool starts_statement(Iterator at, Iterator last) {
     const std::string_view rest(at, static_cast<std::size_t>(last - at));
-    for (std::string_view word : {"let ", "return ", "assume ", "covers ", "rejects "}) {
+    for (std::string_view word : {"let ", "return ", "assume ", "covers ", "rejects ", "mutant "}) {
       if (rest.substr(0, word.size()) == word) return true;
     }
     return false;

@@ -74,7 +74,7 @@ const Mark<struct CloseNames> close_names = "a name or `)`";
 const auto close_names_def = x3::lit(')');
 const Mark<struct CloseBlock> close_block = "a statement or `}`";
 const auto close_block_def = x3::lit('}');
-const Mark<struct CloseExample> close_example = "`NAME = value`, `covers`, `rejects` or `}`";
+const Mark<struct CloseExample> close_example = "`NAME = value`, `covers`, `rejects`, `mutant` or `}`";
 const auto close_example_def = x3::lit('}');
 BOOST_SPIRIT_DEFINE(comma_paren, comma_bracket, comma_angle, comma_brace)
 BOOST_SPIRIT_DEFINE(close_arguments, close_list, close_template, close_set, close_dims, close_parameters, close_names, close_block,
@@ -235,8 +235,14 @@ const auto import_item = node(Form::import_item, keyword("import") > string_text
 
 const auto covers = node(Form::covers_line, keyword("covers") >> ((name_text >> equals) | none), x3::eps > expression);
 const auto rejects = node(Form::rejects_line, keyword("rejects") >> ((name_text >> equals) | none), x3::eps > expression);
+const Mark<struct MutantColon> mutant_colon = "`:` and an expression";
+const auto mutant_colon_def = x3::lit(':');
+const Words<struct MutantName> mutant_name = "the mutant's name in quotes";
+const auto mutant_name_def = string_text;
+BOOST_SPIRIT_DEFINE(mutant_colon, mutant_name)
+const auto mutant = node(Form::mutant_line, (keyword("mutant") >> !x3::lit('=')) > mutant_name, x3::eps > mutant_colon > expression);
 const auto input_line = node(Form::input_line, name_text, x3::eps > equals > expression);
-const auto line = recover(covers | rejects | input_line);
+const auto line = recover(covers | rejects | mutant | input_line);
 const auto lines_def = node(Form::block, none, x3::lit('{') >> *(x3::omit[*x3::lit(';')] >> line) >> *x3::lit(';') > close_example);
 const auto example_head = keyword("example") >> none;
 const auto spec_name_def = one_name | absent;

@@ -39,6 +39,31 @@ void add_spec(Program& program, const std::shared_ptr<const Ast>& ast, const Ite
   program.specs.push_back(std::move(spec));
 }
 
+/// The spec that returns this expression instead, or only this one result.
+Syntax variant_of(const Syntax& spec, const Syntax& expression, const std::string& result) {
+  Syntax variant = spec;
+  for (Syntax& statement : variant.children[3].children)
+    if (statement.is(Form::give)) statement.children[0] = expression;
+  auto& results = variant.children[2].children;
+  if (!result.empty()) std::erase_if(results, [&](const Syntax& r) { return r.text != result; });
+  return variant;
+}
+
+/// Expressions of examples, with names for dimensions. Mistakes of the body have been told already.
+void check_variants(const Program& program, const Ast& ast, const Items& items, std::vector<Diagnostic>& errors) {
+  for (const Example& example : program.examples) {
+    for (const ExampleLine& line : example.lines) {
+      const auto spec = std::find_if(program.specs.begin(), program.specs.end(),
+                                     [&](const Spec& s) { return s.name == example.spec || (example.spec.empty() && program.specs.size() == 1); });
+      if (!line.expression || spec == program.specs.end()) continue;
+      const std::string result = line.kind == ExampleLine::Kind::mutant ? "" : line.name;
+      const Syntax variant = variant_of(ast.items[spec->item], *line.expression, result);
+      std::vector<Diagnostic> warnings;
+      if (variant[2].size() > 0) Lowering(items, errors, warnings).spec(variant, nullptr);
+    }
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Program> parse(std::shared_ptr<const Source> source) {
@@ -53,9 +78,11 @@ std::shared_ptr<const Program> parse(std::shared_ptr<const Source> source) {
   for (std::size_t i = 0; i < ast->items.size(); ++i) {
     if (ast->items[i].is(Form::block) || ast->items[i].is(Form::spec)) add_spec(*program, ast, *items, i, errors);
   }
+  const bool bodies_are_right = errors.empty();
   for (const Syntax& item : ast->items) {
     if (item.is(Form::example)) program->examples.push_back(read_example(*ast, item, program->specs, errors));
   }
+  if (bodies_are_right) check_variants(*program, *ast, *items, errors);
   if (errors.empty() && program->specs.empty() && items->functions.empty() && items->formats.empty()) {
     Diagnostic& empty = errors.emplace_back();
     empty.span = {source, 0, 0};
@@ -108,6 +135,17 @@ std::shared_ptr<const Graph> Spec::lower(const std::map<std::string, Binding>& i
     lowering.spec(syntax, &inputs);
   if (!errors.empty()) throw Error(std::move(errors));
   if (!lowering.is_complete) throw Bug("a spec without mistakes was not lowered whole");
+  return std::make_shared<const Graph>(std::move(lowering.graph));
+}
+
+std::shared_ptr<const Graph> Spec::lower_variant(const Syntax& expression, const std::string& result,
+                                                 const std::map<std::string, Binding>& inputs) const {
+  std::vector<Diagnostic> errors, warnings;
+  const auto items = collect_items(*ast, errors);
+  Lowering lowering(*items, errors, warnings);
+  lowering.spec(variant_of(ast->items[item], expression, result), &inputs);
+  if (!errors.empty()) throw Error(std::move(errors));
+  if (!lowering.is_complete) throw Bug("an expression without mistakes was not lowered whole");
   return std::make_shared<const Graph>(std::move(lowering.graph));
 }
 

@@ -14,6 +14,9 @@
 
 namespace erx {
 
+struct Ast;  // grammar/ast.hpp
+struct Syntax;
+
 /// What is bound to an input: its type and extents, and the value of a 0-d number (for shapes and loop bounds).
 struct Binding {
   Type type;
@@ -36,19 +39,29 @@ struct Declared {
   Span span;
 };
 
+/// Numbers drawn for an example, the same on every machine (bindings/draw.hpp says how).
+struct Generator {
+  enum class Kind { normal, uniform, integers } kind = Kind::normal;
+  std::uint64_t seed = 0;
+  double first = 0, second = 1;  // mean and standard deviation; the least number and the end (of integers: the first that is too large)
+};
+
 /// A nested list of exact numbers as written: "0.3", "-1", "3/10", "nan", "inf", "true".
 struct LiteralTensor {
   Extents extents;
   std::vector<std::string> elements;
   Span span;
   std::vector<std::string> imaginary = {};  // where some are complex(1, 2): of all
+  std::optional<Generator> drawn = {};      // instead of elements
+  std::optional<Format> format = {};        // of `bf16([0.1, 2])`: the elements are rounded into it, and this is their type
 };
 
 struct ExampleLine {
-  enum class Kind { input, covers, rejects } kind;
-  std::string name;  // of the input; of the result where there are several
+  enum class Kind { input, covers, rejects, mutant } kind;
+  std::string name;  // of the input; of the result where there are several; of the mutant
   LiteralTensor value;
   Span span;
+  const Syntax* expression = nullptr;  // instead of numbers: what a kernel computes that returns this instead
 };
 
 struct Example {
@@ -57,8 +70,6 @@ struct Example {
   std::vector<ExampleLine> lines;
   Span span;
 };
-
-struct Ast;  // grammar/ast.hpp
 
 class Spec {
  public:
@@ -70,6 +81,9 @@ class Spec {
   /// The graph for these inputs. Unbound parameters take their defaults and are no inputs of the graph.
   /// errors: Error for a missing or extra input (with "did you mean"), a type that does not fit, shapes that do not unify.
   std::shared_ptr<const Graph> lower(const std::map<std::string, Binding>& inputs) const;
+
+  /// The graph that returns this expression instead of the body's, written with the names of the body; of one result where `result` names it.
+  std::shared_ptr<const Graph> lower_variant(const Syntax& expression, const std::string& result, const std::map<std::string, Binding>& inputs) const;
 
   /// The graph with names for dimensions, as it was checked; nullptr where that takes the types of a call (a bare expression, a generic spec).
   std::shared_ptr<const Graph> checked_graph() const;

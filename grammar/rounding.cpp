@@ -30,8 +30,19 @@ Value Lowering::head(const Syntax& s, const Manner& mode) {
 Value Lowering::round_to(const Attributes& attributes, const Syntax& operand, const Span& at, const Manner& mode) {
   Value x = expression(operand, mode);
   Value v = Value::unknown(at);
+  if (x.node) warn_of_idle(attributes, *x.node, operand, at);
   v.node = exactly(op("round"), {x}, attributes, at);
   return v;
+}
+
+/// A rounding of a value into its own format. A function does not know what it is called with, so nothing is said inside one.
+void Lowering::warn_of_idle(const Attributes& a, NodeId operand, const Syntax& written, const Span& at) {
+  const Type& type = graph[operand].type;
+  const bool same = type.is_floating() && type.format == *a.format;
+  if (!same || !calls_.empty() || a.rounding.flush != Flush::no || a.rounding.overflow == Overflow::sat) return;
+  Diagnostic d{at, "this rounding changes nothing: its operand is " + to_string(type) + " already", ""};
+  d.severity = Severity::warning;
+  warn(std::move(d).suggest(at, std::string(span(written).text())));
 }
 
 Value Lowering::round(const Syntax& s, const Manner& mode) {

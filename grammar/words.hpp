@@ -13,6 +13,14 @@ namespace erx {
 const Op* operator_of(std::string_view symbol, int operands);
 bool is_comparison(std::string_view symbol);
 
+/// Every word that means something to the language, by kind, for editors: item, statement, operator, head, function, constant, type,
+/// format, option.
+struct WordList {
+  std::string kind;
+  std::vector<std::string> words;
+};
+std::vector<WordList> all_words();
+
 /// "1 argument", "2 arguments"
 std::string plural(std::size_t n, const char* what);
 
