@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from . import _complex, _erx
 from ._dtypes import DType, compute_type
-from ._functions import _common, _converted, _is_rounded, _number, _Operand, _rounded, _stored, _tensor, add, multiply
+from ._functions import _common, _converted, _is_rounded, _number, _Operand, _rounded, _stored, _tensor, _whole, add, multiply
 from ._result import Result
 
 
@@ -111,7 +111,7 @@ def where(condition: object, x: object, y: object, *, dtype: object = None) -> R
         raise TypeError("the condition has to be boolean")
     a, b = _Operand(x, "x"), _Operand(y, "y")
     stored = _common([a, b], dtype)
-    pieces = [a.piece, b.piece] if stored.category == 0 else [_number(a.piece), _number(b.piece)]
+    pieces = [{0: lambda p: p, 1: _whole}.get(stored.category, _number)(o.piece) for o in (a, b)]
     piece = _erx.apply("where", [c.piece, *pieces])
     return _as_is(piece) if stored.category < 2 or stored.kind == piece.type else _finished(piece, stored)
 

@@ -86,6 +86,11 @@ def _number(piece: _erx.Piece) -> _erx.Piece:
     return _erx.apply("where", [piece, _erx.literal("1"), _erx.literal("0")])
 
 
+def _whole(piece: _erx.Piece) -> _erx.Piece:
+    """Booleans as the integers 1 and 0: each is the sum of itself."""
+    return _erx.reduce("sum", piece, [], False) if piece.type == "bool" else piece
+
+
 def _complex(piece: _erx.Piece) -> _erx.Piece:
     return piece if piece.type.startswith("complex") else _erx.apply("complex", [piece, _erx.literal("0")])
 

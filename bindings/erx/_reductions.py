@@ -14,13 +14,8 @@ from . import _complex, _erx
 from ._dtypes import DType
 from ._elementwise import _as_is, _compute, _finished, _within
 from ._arrays import tensor_of
-from ._functions import Axes, _axes, _common, _number, _Operand, _rounded, _stored
+from ._functions import Axes, _axes, _common, _number, _Operand, _rounded, _stored, _whole
 from ._result import Result
-
-def _whole(piece: _erx.Piece) -> _erx.Piece:
-    """Booleans as the integers 1 and 0: each is the sum of itself."""
-    return _erx.reduce("sum", piece, [], False) if piece.type == "bool" else piece
-
 
 def _count(shape: tuple[int, ...], axes: Sequence[int]) -> int:
     return int(np.prod([shape[a] for a in axes], dtype=np.int64))

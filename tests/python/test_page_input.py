@@ -114,6 +114,8 @@ def test_numbers_alone_have_pytorch_s_dtypes(x, y):
             continue  # PyTorch refuses booleans there
         result, out = function(x, y), live(x, y)
         assert result.dtype == out.dtype and result.shape == () and result.check(out), (function, x, y)
+    mask = torch.tensor([True, False])
+    er.assert_covers(er.where(mask, torch.tensor([True, True]), torch.tensor([2, 3])), torch.where(mask, torch.tensor([True, True]), torch.tensor([2, 3])))
     assert er.where(torch.tensor(True), x, y).dtype == torch.where(torch.tensor(True), x, y).dtype
 
 
