@@ -86,16 +86,17 @@ def gradients(X, A, B, C, Delta, dY, H, dH, dX, dA, dB, dC, dDelta, L, N: tl.con
     tl.store(dA + ((batch * N + n2) * D + tl.arange(0, D)[None, :]) * blocks + block, tl.sum(through_a * (delta * step), 2))
 
 
-def scan(inputs, dy, K, reverse):
+def scan(inputs, dy, K, reverse, allocated_for=None):
+    """`allocated_for`: the buffers of the carries are made for blocks of that length, which is a mistake unless it is K."""
     x, A, b, c, delta = inputs
     Ba, N, D, _ = A.shape
     L = x.shape[-1]
-    blocks = triton.cdiv(L, K)
-    whole, before = torch.zeros(2, Ba, N, D, blocks), torch.zeros(Ba, N, D, blocks)
+    blocks, allocated = triton.cdiv(L, K), triton.cdiv(L, allocated_for or K)
+    whole, before = torch.zeros(2, Ba, N, D, allocated), torch.zeros(Ba, N, D, allocated)
     h, y = torch.zeros(Ba, N, D, L), torch.zeros(Ba, 1, D, L)
     arguments = (*inputs, dy, before, whole, h, y, L)
     states[(blocks, Ba)](*arguments, N=N, D=D, K=K, REVERSE=reverse, LAST=False)
-    carries[(Ba * N * D,)](whole, before, blocks, Ba * N * D, P=triton.next_power_of_2(blocks), REVERSE=reverse)
+    carries[(Ba * N * D,)](whole, before, allocated, Ba * N * D, P=triton.next_power_of_2(allocated), REVERSE=reverse)
     states[(blocks, Ba)](*arguments, N=N, D=D, K=K, REVERSE=reverse, LAST=True)
     return h, y
 
@@ -104,16 +105,16 @@ def wide(*tensors):
     return tuple(t.float().contiguous() for t in tensors)
 
 
-def forward(x, A, b, c, delta, K=16):
-    return scan(wide(x, A, b, c, delta), torch.zeros(x.shape), K, False)[1].to(x.dtype)
+def forward(x, A, b, c, delta, K=16, allocated_for=None):
+    return scan(wide(x, A, b, c, delta), torch.zeros(x.shape), K, False, allocated_for)[1].to(x.dtype)
 
 
-def backward(dy, x, A, b, c, delta, K=16):
+def backward(dy, x, A, b, c, delta, K=16, allocated_for=None):
     dy, *inputs = wide(dy, x, A, b, c, delta)
     Ba, N, D, _ = A.shape
     L = x.shape[-1]
     blocks = triton.cdiv(L, K)
-    h, dh = scan(inputs, dy, K, False)[0], scan(inputs, dy, K, True)[0]
+    h, dh = (scan(inputs, dy, K, reverse, allocated_for)[0] for reverse in (False, True))
     dx, ddelta, db, dc = (torch.zeros(t.shape) for t in (x, delta, b, c))
     dA = torch.zeros(Ba, N, D, blocks)
     gradients[(blocks, Ba)](*inputs, dy, h, dh, dx, dA, db, dc, ddelta, L, N=N, D=D, K=K)
