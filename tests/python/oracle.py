@@ -414,7 +414,10 @@ class Acc(Node):
         order = self.order
         if order[0] == "split":  # the number of parts is one choice for the whole call
             order = ("split", run.choose_once(id(self), order[1]), order[2])
-        return run.choose(sorted(self.additions.results(leaves, order), key=str))
+        results = self.additions.results(leaves, order)
+        if not results:  # no binary tree of that height holds so many leaves
+            raise num.Unspecified
+        return run.choose(sorted(results, key=str))
 
 
 class Within(Node):
