@@ -81,7 +81,10 @@ std::vector<Finding> find_box(const Violations& v, const std::vector<AxisCount>&
   std::vector<std::optional<IndexPattern>> patterns;
   std::vector<std::size_t> with;
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    patterns.push_back(pattern_of(axis, axes.size(), v.extents[axis], axes[axis].used, std::ssize(v.outside)));
+    // Slices that are outside as a whole are no chance, however many there are.
+    const std::int64_t slice = size_of(v.extents) / v.extents[axis];
+    const bool whole = slice >= 4 && std::all_of(axes[axis].hits.begin(), axes[axis].hits.end(), [&](std::int64_t hits) { return hits == 0 || hits == slice; });
+    patterns.push_back(pattern_of(axis, axes.size(), v.extents[axis], axes[axis].used, whole ? std::int64_t{1} << 40 : std::ssize(v.outside)));
     if (patterns.back()) with.push_back(axis);
   }
   if (with.empty()) return {};

@@ -62,8 +62,11 @@ def judge(size, seed):
     forward, backward = specs["forward"](**data), specs["backward"](**data, dy=dy)
     failures = 0
     for name, module, options, right in implementations(size):
-        for direction, report in (("forward", forward.check(module.forward(**data, **options))),
-                                  ("backward", backward.check(*module.backward(dy, **data, **options)))):
+        for direction in ("forward", "backward"):
+            if direction == "forward":
+                report = forward.check(module.forward(**data, **options))
+            else:
+                report = backward.check(*module.backward(dy, **data, **options))
             print(f"{direction:9} {name}: {'covered' if report.ok else f'refuted, {report.violations:,} elements are outside'}", flush=True)
             for line in [*report.where, *report.causes]:
                 print(f"            {line}")

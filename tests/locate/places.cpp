@@ -80,6 +80,12 @@ TEST_CASE("places: scattered elements are no structure, however many") {
   }
 }
 
+TEST_CASE("places: whole rows or columns are no chance, even where they are most of all") {
+  CHECK(Planted({8, 8}).fill([](const Extents& i) { return i[1] < 7 ? 3 : 0; }).text() == "every element of columns 0 to 6\n");
+  CHECK(Planted({2, 4}).fill([](const Extents& i) { return i[0] == 1 ? 3 : 0; }).text() == "every element of row 1\n");
+  CHECK(Planted({8}).fill([](const Extents& i) { return i[0] < 7 ? 3 : 0; }).text() == "scattered over the whole tensor\n");
+}
+
 TEST_CASE("places: few elements in a few indices are chance; the same indices again and again are not") {
   Planted y({8, 8});
   y.ulps[3] = y.ulps[5] = 1;  // both in row 0: one pair in eight is in one row
