@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import _erx
+from . import _complex, _erx
 from ._dtypes import DType, compute_type
 from ._elementwise import divide, exp, log, negative, subtract
-from ._functions import Axes, _axes, _factor, _Operand, _rounded, add, gemm, matmul, multiply, sum
+from ._functions import Axes, _axes, _factor, _number, _Operand, _rounded, add, gemm, matmul, multiply, sum
 from ._reductions import _count, cumsum, mean
 from ._result import Result, Results
 
@@ -149,15 +149,20 @@ def _multiply(x: object, y: object, grad: object) -> Results:
 
 
 def _divide(x: object, y: object, grad: object) -> Results:
-    """Gradients of er.divide: grad / y, and -grad * ((x / y) / y)."""
+    """Gradients of er.divide: grad / conj(y), and -grad * conj((x / y) / y)."""
     a, b = _operands((x, "x"), (y, "y"))
     g = _Gradients(grad, divide(x, y).shape, [a, b])
+    is_complex = any(o.dtype.is_complex for o in (a, b, g.grad))
 
     def over(compute: DType, p: Piece, q: Piece) -> Piece:
+        if is_complex:
+            return _complex.quotient(_number(p), _number(q), compute)
         return _erx.within(_erx.apply("div", [p, q]), compute.kind, False)
 
-    g.append(a, lambda f: over(f, g.piece, b.piece))
-    g.append(b, lambda f: _times(_erx.apply("neg", [g.piece]), over(f, over(f, a.piece, b.piece), b.piece)))
+    up = _complex.together(_complex.parts(g.piece)) if is_complex else g.piece
+    single = a.shape == g.grad.shape  # not broadcast: the quotient itself, not a sum of quotients
+    g.append(a, lambda f: over(f, g.piece, _conj(b.piece)), whole=is_complex and single)
+    g.append(b, lambda f: _times(_erx.apply("neg", [up]), _conj(over(f, over(f, a.piece, b.piece), b.piece))))
     return g.results()
 
 
@@ -188,15 +193,19 @@ def _cumsum(x: object, grad: object, axis: int) -> Results:
     """Gradient of er.cumsum: the sums of grad from each element on."""
     a = _Operand(x, "x")
     g = _Gradients(grad, cumsum(x, axis).shape, [a])
-    k = _axes(axis, len(a.shape))[0]
-    n = a.shape[k]
-    back = [("range", n - 1 if d == k else 0, -1 if d == k else 1, m) for d, m in enumerate(a.shape)]
-    if n and g.has(a):
-        compute = g.compute(a)
-        running = _erx.within(_erx.reduce("cumsum", _erx.index(g.piece, back), [k], False), compute.kind, False)
-        g.append(a, lambda _: _times(_erx.index(running, back), _erx.literal("1")))
+    axes = _axes(axis, len(a.shape))
+    back = [("range", n - 1 if d in axes else 0, -1 if d in axes else 1, n) for d, n in enumerate(a.shape)]
+    if not axes or 0 in a.shape or not g.has(a):
+        g.append(a, lambda _: _times(g.piece, _erx.literal("1")))
         return g.results()
-    g.append(a, lambda _: _times(g.piece, _erx.literal("1")))
+    compute = g.compute(a).kind
+
+    def from_each_on(p: Piece) -> Piece:
+        return _erx.index(_erx.within(_erx.reduce("cumsum", _erx.index(p, back), axes, False), compute, False), back)
+
+    parts = _complex.parts(g.piece) if g.piece.type.startswith("complex") else (g.piece,)
+    sums = [from_each_on(p) for p in parts]
+    g.append(a, lambda _: _complex.together((sums[0], sums[1])) if len(sums) == 2 else sums[0], whole=True)
     return g.results()
 
 
@@ -215,7 +224,8 @@ def _attach() -> None:
     matmul.backward, gemm.backward, add.backward, subtract.backward = _matmul, _gemm, _add, _subtract
     multiply.backward, divide.backward, sum.backward, mean.backward, cumsum.backward = _multiply, _divide, _sum, _mean, _cumsum
     negative.backward = _unary(negative, lambda g, a, f: _erx.apply("neg", [g.piece]))
-    exp.backward = _unary(exp, lambda g, a, f: _times(g.piece, _erx.within(_erx.apply("exp", [a.piece]), f.kind, False)))
+    exp.backward = _unary(exp, lambda g, a, f: _times(g.piece, _conj(_complex.exponential(a.piece, f)) if a.dtype.is_complex else
+                                                      _erx.within(_erx.apply("exp", [a.piece]), f.kind, False)))
     log.backward = _unary(log, lambda g, a, f: _erx.apply("div", [g.piece, a.piece]))
 
 

@@ -56,7 +56,8 @@ def _prod(x: object, grad: object, axis: Axes = None, *, keepdims: bool = False)
         raise _erx.SpecError("er.prod.backward takes real numbers: write a complex product as a chain of er.multiply")
     axes = _axes(axis, len(a.shape))
     n = _count(a.shape, axes)
-    if not g.has(a) or not n:
+    if not g.has(a) or 0 in a.shape:
+        g.append(a, lambda _: _spread(g, a.shape, axes, keepdims))  # nothing
         return g.results()
     compute = g.compute(a)
     _Reach(x, a, axes, True, _narrower(compute, a.dtype), grad).require("er.prod.backward")

@@ -128,3 +128,18 @@ def test_a_narrower_accumulator_is_refuted():
         assert r.check(stuck).violations == 1 and r.check(stuck, "bfloat16") and r.check(torch.tensor([4000.0]).bfloat16())
     A = torch.ones(1, 4000).bfloat16()
     assert er.matmul.backward(torch.ones(1, 1).bfloat16(), A, A)[0].check(stuck[None]).violations == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128], ids=str)
+def test_complex_quotients_exponentials_and_running_sums(dtype):
+    x, y, grad = (values(k, 5, 7, dtype=dtype) for k in (30, 31, 32))
+    real = values(33, 5, 7, dtype=torch.float32 if dtype == torch.complex64 else torch.float64)
+    assert_gradients(er.divide.backward(x, y, grad), autograd(torch.div, grad, x, y))
+    assert_gradients(er.divide.backward(real, y, grad), autograd(torch.div, grad, real, y))
+    assert_gradients(er.divide.backward(x, real, grad), autograd(torch.div, grad, x, real))
+    assert_gradients(er.divide.backward(x, y[0], grad), autograd(torch.div, grad, x, y[0]))
+    assert_gradients(er.exp.backward(x, grad), autograd(torch.exp, grad, x))
+    assert_gradients(er.cumsum.backward(x, grad, 0), autograd(lambda t: t.cumsum(0), grad, x))
+    if dtype == torch.complex128:  # the conjugate forgotten
+        wrong = [t.conj() for t in autograd(torch.div, grad.conj(), x, y)]
+        assert er.divide.backward(x, y, grad).check(*wrong).violations > 60

@@ -1,13 +1,13 @@
 """PyTorch's own samples of its operators, checked with the calls of docs/pytorch.md: what it computed has to be covered.
 
 Samples with infinities, NaN, -0 and subnormals planted in them are judged too. Here some samples of each operator and dtype; all of
-them: tests/python/opinfo_rows.py.
+them: tests/python/opinfo.py.
 """
 import pytest
 
 pytest.importorskip("expecttest")  # PyTorch's samples need it; tests/setup.sh installs it
 
-from opinfo_rows import Figures, judge, name, operators, samples  # noqa: E402
+from opinfo import Figures, judge, name, operators, samples  # noqa: E402
 
 # What er refuses, or leaves to another call, by operator and dtype ("": every dtype); the reasons are in docs/pytorch.md.
 REFUSED = {
