@@ -4,11 +4,11 @@ import torch
 
 def forward(x, A, b, c, delta):
     dtype, (x, b, c, delta) = x.dtype, (t.float() for t in (x, b, c, delta))
-    a_, b_ = torch.exp(delta * A), b * delta
     h, y = 0, []
-    for t in range(x.shape[-1]):
-        h = a_[..., t] * h + b_[..., t] * x[..., t]
-        y.append((c[..., t] * h).sum(1, keepdim=True))
+    # unbind, not [..., t]: the gradient of an index is a whole tensor of zeros for each step
+    for a_t, b_t, x_t, c_t in zip(*(t.unbind(-1) for t in (torch.exp(delta * A), b * delta, x, c))):
+        h = a_t * h + b_t * x_t
+        y.append((c_t * h).sum(1, keepdim=True))
     return torch.stack(y, -1).to(dtype)
 
 
