@@ -112,6 +112,7 @@ class _Reach:
 
     def __init__(self, x: object, a: _Operand, axes: Sequence[int], keepdims: bool, narrow: DType, more: object = None) -> None:
         """`more`: one factor more for each product."""
+        self.strict = a.dtype.is_complex or more is not None  # NaN is as an infinity: where it goes depends on the order
         logs = self._logs(x, a, axes, keepdims)
         if more is not None:
             logs = [p + q.reshape(p.shape) for p, q in zip(logs, self._logs(more, _Operand(more, "grad"), (), True))]
@@ -128,8 +129,7 @@ class _Reach:
         if self.leaves and not np.isfinite(self.scale).all():
             self.require("er.prod")
 
-    @staticmethod
-    def _logs(x: object, a: _Operand, axes: Sequence[int], keepdims: bool) -> list[np.ndarray]:
+    def _logs(self, x: object, a: _Operand, axes: Sequence[int], keepdims: bool) -> list[np.ndarray]:
         """The base 2 logarithms of the products of the factors above and below 1 (infinite for an infinite one, zeros left out)."""
         result = x if isinstance(x, Result) else Result(_erx.Group([a.piece], True), 0)
         if result._piece.tensor is None:
@@ -137,13 +137,13 @@ class _Reach:
         values = np.abs(result.lo.astype(np.complex128 if a.dtype.is_complex else np.float64))
         with np.errstate(divide="ignore"):
             exponents = np.where(values > 0, np.log2(values), 0.0)
-        exponents = np.where(np.isnan(values), np.inf if a.dtype.is_complex else 0.0, exponents)
+        exponents = np.where(np.isnan(values), np.inf if self.strict else 0.0, exponents)
         return [part.sum(axis=tuple(axes), keepdims=keepdims) for part in (np.maximum(exponents, 0), np.maximum(-exponents, 0))]
 
     def require(self, what: str) -> None:
         if self.leaves or not self.finite:
-            raise _erx.SpecError(f"{what}: in some orders the partial products leave the range of {self.narrow}, so the result depends on "
-                                 "the order: write it as a chain of er.multiply")
+            raise _erx.SpecError(f"{what}: a factor is not finite, or in some orders the partial products leave the range of {self.narrow}, so the "
+                                 "result depends on the order: write it as a chain of er.multiply")
 
 
 def max(x: object, axis: Axes = None, *, keepdims: bool = False) -> Result:

@@ -157,6 +157,9 @@ def test_what_is_refused():
         er.softmax.backward(x, x[0], 1)
     with pytest.raises(er.SpecError, match="chain"):
         er.prod.backward(x * 1e20, torch.ones(2), 1)
+    for factor in (float("nan"), float("inf")):  # with a zero, or without one, the others are NaN or not by the order
+        with pytest.raises(er.SpecError, match="finite"):
+            er.prod.backward(torch.tensor([[factor, 0.0, 2]]), torch.ones(1), 1)
     with pytest.raises(er.SpecError, match="real"):
         er.prod.backward(x.to(torch.complex64), torch.ones(2, dtype=torch.complex64), 1)
     with pytest.raises(TypeError, match="fraction"):

@@ -1,6 +1,6 @@
 """PyTorch's autograd on its own samples of its operators: each gradient is covered by the .backward of the er function.
 
-float32 and complex64; in half precision PyTorch stores more, which docs/pytorch.md tells as chains (tests/python/test_backward_more.py).
+float32, also with infinities, NaN, -0 and subnormals planted, and complex64; in half precision PyTorch stores more, which docs/pytorch.md tells as chains (tests/python/test_backward_more.py).
 """
 import warnings
 
@@ -12,6 +12,8 @@ import erx as er
 pytest.importorskip("expecttest")  # PyTorch's samples need it; tests/setup.sh installs it
 
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
+
+from opinfo import planted  # noqa: E402
 
 
 def reduction(function):
@@ -59,9 +61,13 @@ def operands(operator, sample):
     return [t for t in given if isinstance(t, torch.Tensor) and (t.dtype.is_floating_point or t.dtype.is_complex)]
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.complex64], ids=str)
+def with_planted(x, seed):
+    return planted(x, seed).requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) and x.dtype == torch.float32 and x.numel() else x
+
+
+@pytest.mark.parametrize("dtype, plant", [(torch.float32, False), (torch.float32, True), (torch.complex64, False)], ids=["float32", "planted", "complex64"])
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
-def test_autograd_is_covered(operator, dtype):
+def test_autograd_is_covered(operator, dtype, plant):
     if dtype not in operator.supported_backward_dtypes("cpu"):
         pytest.skip("PyTorch has no such gradient")
     torch.manual_seed(0)
@@ -70,6 +76,8 @@ def test_autograd_is_covered(operator, dtype):
         warnings.simplefilter("ignore")
         samples = [s for s in operator.sample_inputs("cpu", dtype, requires_grad=True) if s.kwargs.get("dtype") is None]
     for k, s in enumerate(samples[:: 1 + len(samples) // 10]):
+        if plant:
+            s.input, s.args = with_planted(s.input, k), tuple(with_planted(x, 100 * i + k) for i, x in enumerate(s.args, 1))
         out = operator.op(s.input, *s.args, **s.kwargs)
         inputs = operands(operator, s)
         if not out.requires_grad or out.numel() > 400:
