@@ -218,6 +218,8 @@ std::vector<Finding> locate(const Violations& v) {
     if (!period || said) continue;
     found.push_back({"period", "the distance repeats with period " + std::to_string(period) + " along the " + axis_word(axis, axes.size(), true) + axis_suffix(axis, axes.size()), static_cast<int>(axis), -1, -1, period, 0});
   }
+  const double share = static_cast<double>(n) / static_cast<double>(v.checked);
+  if (found.empty() && share >= 0.9) found.push_back({"everywhere", percent(share) + " of all elements checked", -1, -1, -1, 0, share});
   if (found.empty()) found.push_back({"scattered", n <= 6 ? std::to_string(n) + " single elements" : "scattered over the whole tensor", -1, -1, -1, 0, 0});
   return found;
 }

@@ -16,6 +16,8 @@ TEST_CASE("places: a single element, a few, everything, nothing") {
   for (const std::int64_t at : {5, 60000, 100001}) one.ulps[static_cast<std::size_t>(at)] = 2;
   CHECK(one.text() == "4 single elements\n");
   CHECK(Planted({8, 16}).fill([](const Extents&) { return 3; }).text() == "every element checked\n");
+  std::mt19937 random(4);
+  CHECK(Planted({64, 64}).fill([&](const Extents&) { return random() % 50 == 0 ? 0 : 3; }).text() == "97.7 % of all elements checked\n");
   CHECK(Planted({}).fill([](const Extents&) { return 3; }).text() == "every element checked\n");
 }
 
