@@ -55,7 +55,7 @@ const Case cases[] = {
      [](int w) { return w ? Values{0x1p-110} : Values{0x1p-109}; }, [] { return std::vector<Values>{{0, 0x1p-108, -0x1p-110}}; }},
     {"a subnormal operand of within may be flushed", "spec s(x: f32[N]) -> f32[N] { return round<f32>(within<f32, ftz>(x * 1048576)) }", {{"x", {0x1p-130}}}, 2,
      [](int w) { return w ? Values{0} : Values{0x1p-110}; }, [] { return std::vector<Values>{{0x1p-109, -0x1p-110}}; }},
-    {"a subnormal literal is flushed under daz", "spec s(x: f32[N]) -> float<e=3, m=2>[N] { return in float<e=3, m=2>, daz { float<e=3, m=2>(x) * 0.0625 } }", {{"x", {8}}}, 1,
+    {"a subnormal literal is flushed under daz", "spec s(x: f32[N]) -> float<e=3, m=2>[N] { return in float<e=3, m=2>, daz { round<float<e=3, m=2>>(x) * 0.0625 } }", {{"x", {8}}}, 1,
      [](int) { return Values{0}; }, [] { return std::vector<Values>{{0.5}}; }},
 };
 
