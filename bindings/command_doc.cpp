@@ -9,6 +9,7 @@
 #include "bindings/roundings.hpp"
 #include "bindings/session.hpp"
 #include "grammar/ast.hpp"
+#include "ir/error.hpp"
 
 namespace erx {
 namespace {
@@ -110,7 +111,9 @@ std::string examples_of(const Program& program, const Spec& spec, const DocArgum
 }  // namespace
 
 int doc_command(const DocArguments& arguments) {
-  const LoadedSpec loaded = load_spec(arguments.spec);
+  const bool is_named = arguments.spec.rfind(".erx:") != std::string::npos || arguments.spec.rfind(standard_input + std::string(":")) == 0;
+  const LoadedSpec loaded = is_named ? load_spec(arguments.spec) : LoadedSpec{load_program(arguments.spec), ""};
+  if (loaded.program->specs.empty()) throw Error("`" + arguments.spec + "` has no spec");
   const bool one = !loaded.name.empty() || loaded.program->specs.size() == 1;
   for (const Spec& spec : loaded.program->specs) {
     if (!loaded.name.empty() && spec.name != loaded.name) continue;

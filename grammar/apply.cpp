@@ -182,7 +182,9 @@ Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes a
     return result;
   }
   if (op.is_function) {
-    if (mode.ulp == 0) {
+    // The square root is no function of a library: IEEE 754 requires it, correctly rounded.
+    const bool is_required = op.source.starts_with("IEEE 754-2019, 5.4.1");
+    if (mode.ulp == 0 && !is_required) {
       const std::string name(op.name);
       Diagnostic d{at, "`" + name + "` is taken as correctly rounded to " + mode.format.name, "hardware and libraries seldom are"};
       d.severity = Severity::warning;

@@ -179,7 +179,7 @@ class Layout {
     if (py && (y == "(" || y == "[")) {
       if (x == "where") return masks(a);
       if (tokens_[a].kind == TokenKind::name)
-        return is_any(x, {"return", "let", "in", "and", "or", "not", "covers", "rejects", "assume", "where", "over", "fold"});
+        return is_any(x, {"return", "let", "in", "and", "or", "not", "covers", "rejects", "assume", "where", "over", "fold", "next"});
       return px && !is_any(x, {")", "]", "}"});
     }
     return true;
