@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar/foreign.hpp"
 #include "grammar/lower.hpp"
 #include "grammar/prelude.hpp"
 #include "grammar/scan.hpp"
@@ -53,7 +54,8 @@ std::vector<WordList> all_words() {
   std::erase_if(formats, [](const std::string& f) { return f.find('.') != f.npos; });  // torch.bfloat16 is no word of the language
   return {items, statements, operators, all_heads, functions,
           {"constant", {"true", "false", "nan", "inf", "pi", "None"}},
-          {"type", {"real", "int", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "format"}},
+          {"type", {"real", "int", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "int8", "int16", "int32", "int64", "uint8",
+                    "uint16", "uint32", "uint64", "complex32", "complex64", "complex128", "format"}},
           {"format", formats},
           {"option", {"rne", "rna", "rtz", "rtp", "rtn", "rto", "sr", "faithful", "sat", "sat_finite", "nosat", "ftz", "daz", "contract", "any",
                       "assoc", "seq", "rseq", "pairwise", "blocked", "split", "height", "tensor_core"}}};
@@ -86,7 +88,9 @@ Lowering::Arguments Lowering::arguments(const Syntax& call, const std::vector<st
     if (std::find(keywords.begin(), keywords.end(), a.text) == keywords.end()) {
       const Span word{ast().source, a.begin, a.begin + static_cast<std::uint32_t>(a.text.size())};
       Diagnostic d{word, "`" + call.text + "` has no argument `" + a.text + "`", ""};
-      const std::string near = did_you_mean(a.text, keywords);
+      const Foreign* other = foreign(a.text);
+      const bool told = other && std::find(keywords.begin(), keywords.end(), other->here) != keywords.end() && tell_foreign(d, a.text, word);
+      const std::string near = told ? "" : did_you_mean(a.text, keywords);
       if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
       error(std::move(d));
       sorted.ok = false;
@@ -102,6 +106,8 @@ Lowering::Arguments Lowering::arguments(const Syntax& call, const std::vector<st
                                            : std::to_string(min) + " to " + plural(max, "argument");
     Diagnostic d{span(call), "`" + call.text + "` takes " + wanted + ", found " + std::to_string(sorted.positional.size()), ""};
     if (const Op* op = find_op(call.text)) d.label = std::string(op->doc);
+    if (call.text == "tiles") d.label = "tiles(N, 128): slices of at most 128 elements";
+    if (call.text == "max" || call.text == "min") std::move(d).note({}, "of two values: " + call.text + "imum(x, y)");
     error(std::move(d));
     sorted.ok = false;
   }
@@ -133,7 +139,8 @@ Value Lowering::call(const Syntax& s, const Manner& mode) {
   if (op && is_callable(*op)) return operation(*op, s, mode);
   const Span word{ast().source, s.begin, s.begin + static_cast<std::uint32_t>(name.size())};
   Diagnostic d{word, "unknown function `" + name + "`", find(name) ? "this is a value, not a function" : ""};
-  const std::string near = did_you_mean(name, function_names());
+  const bool told = tell_foreign(d, name, word);
+  const std::string near = told ? "" : did_you_mean(name, function_names());
   if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
   if (items_->specs.count(name)) d.label = "a spec is checked, not called; make it a fn";
   error(std::move(d));

@@ -1,6 +1,7 @@
 // Layout: reshape, transpose, broadcast, indices and members. Nothing here rounds.
 #include <algorithm>
 
+#include "grammar/foreign.hpp"
 #include "grammar/lower.hpp"
 
 namespace erx {
@@ -188,7 +189,15 @@ Value Lowering::postfix(const Syntax& s, const Manner& mode) {
 Value Lowering::member(Value x, const Syntax& m) {
   const Span at{ast().source, x.at.begin, m.end};
   if (m.text != "T" && m.text != "mT") {
-    error({span(m), "unknown member `" + m.text + "`", "a value has .T and .mT (the last two axes swapped)"});
+    Diagnostic d{span(m), "unknown member `" + m.text + "`", "a value has .T and .mT (the last two axes swapped)"};
+    const std::vector<std::string> functions = function_names();
+    const Foreign* other = foreign(m.text);
+    const std::string name = other && !other->here.empty() ? std::string(other->here) : m.text;
+    if (std::find(functions.begin(), functions.end(), name) != functions.end())
+      std::move(d).note({}, "functions stand alone: " + name + "(" + (x.node && x.at ? std::string(x.at.text()) : "x") + ", ..)");
+    else if (other)
+      std::move(d).note({}, std::string(other->note));
+    error(std::move(d));
     return Value::unknown(at);
   }
   if (!x.node) {

@@ -1,4 +1,5 @@
 // Expressions: names, numbers and operators.
+#include "grammar/foreign.hpp"
 #include "grammar/lower.hpp"
 #include "grammar/prelude.hpp"
 
@@ -185,10 +186,12 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
     return v;
   }
   Diagnostic d{at, "unknown name `" + s.text + "`", "not defined here"};
-  const std::string near = did_you_mean(s.text, names());
+  const bool told = tell_foreign(d, s.text, at);
+  const std::string near = told ? "" : did_you_mean(s.text, names());
+  if (told) d.label = "";
   if (!near.empty()) {
     std::move(d).note({}, "did you mean `" + near + "`?").suggest(at, near);
-  } else if (find_op(s.text) || specials().count(s.text) || items_->functions.count(s.text) || prelude().functions.count(s.text)) {
+  } else if (!told && (find_op(s.text) || specials().count(s.text) || items_->functions.count(s.text) || prelude().functions.count(s.text))) {
     d.label = "a function: call it, as in " + s.text + "(x)";
   }
   error(std::move(d));

@@ -163,6 +163,7 @@ class Lowering {
   bool statement(const Syntax&, const Manner&, Value* given);
   void assume(const Syntax&, const Value&);
   void bind(const std::string& name, Value, const Span& declared);
+  void bind_unread(const Span& let);
 
   // approximate.cpp
   Value approx(const Syntax&, const Manner&);

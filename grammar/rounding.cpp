@@ -1,5 +1,6 @@
 // The heads that round or offer a choice, and blocks: round, any_of, within, `in F { }`.
 #include <algorithm>
+#include <cctype>
 
 #include "grammar/lower.hpp"
 
@@ -163,7 +164,13 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
       }
       break;
     }
-    has_error = has_error || st.is(Form::error);
+    // What did not parse still names something: nobody has to be told twice.
+    const bool is_rest = std::any_of(errors_.begin(), errors_.end(), [&](const Diagnostic& d) {
+      return d.severity == Severity::error && d.span.source == ast().source && d.span.begin == st.begin && d.what.starts_with("unexpected ");
+    });
+    if (st.is(Form::error)) bind_unread(span(st));
+    has_error = has_error || st.is(Form::error) || is_rest;
+    if (is_rest && st.is(Form::give)) continue;
     try {
       has_given = statement(st, mode, &given);
     } catch (const Error& e) {  // from a part that knows no places: a dimension beyond 64 bits
@@ -179,6 +186,22 @@ Value Lowering::block(const Syntax& s, const Manner& mode) {
   if (!has_given) is_complete = false;
   scopes_.pop_back();
   return given;
+}
+
+/// The names of a `let` that did not parse.
+void Lowering::bind_unread(const Span& at) {
+  const std::string_view text = at.text();
+  std::size_t i = text.find_first_not_of(" \t\n\f");
+  if (i == text.npos || text.substr(i, 4) != "let ") return;
+  const auto in_word = [&](std::size_t k) { return k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) || text[k] == '_'); };
+  for (i += 4; i < text.size() && text[i] != '='; ++i) {
+    if (!in_word(i) || std::isdigit(static_cast<unsigned char>(text[i]))) continue;
+    std::size_t end = i;
+    while (in_word(end)) ++end;
+    const std::string name(text.substr(i, end - i));
+    if (!find(name)) scopes_.back()[name] = {Value::unknown(at), at};
+    i = end - 1;
+  }
 }
 
 bool Lowering::statement(const Syntax& s, const Manner& mode, Value* given) {

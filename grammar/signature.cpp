@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "grammar/foreign.hpp"
 #include "grammar/lower.hpp"
 #include "grammar/words.hpp"
 
@@ -40,7 +41,7 @@ std::optional<Type> Lowering::type(const Syntax& s, bool* generic) {
       for (const char* t : {"real", "int", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) names.emplace_back(t);
       for (const auto& [name, _] : items_->formats) names.push_back(name);
       Diagnostic d{span(what), "unknown type `" + what.text + "`", ""};
-      const std::string near = did_you_mean(what.text, names);
+      const std::string near = tell_foreign(d, what.text, span(what)) ? "" : did_you_mean(what.text, names);
       if (!near.empty()) std::move(d).note({}, "did you mean `" + near + "`?").suggest(span(what), near);
       error(std::move(d));
       return {};

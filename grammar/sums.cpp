@@ -132,8 +132,17 @@ bool Lowering::check_leaves(NodeId root, const Format& format, const Syntax& hea
     } else if (operand.is(Form::call) && operand.text == "mean") {
       d.label = "divide the sum instead";
       const std::string arguments_text = text(operand).substr(text(operand).find('('));
-      std::move(d).suggest(span(head), "in " + f.name + " { " + acc_text + "(sum" + arguments_text + ") / " +
-                                           graph[node.operands.back()].attributes.text + " }");
+      const Node* quotient = &node;  // inside an `in` it is rounded
+      while (quotient->operands.size() == 1) quotient = &graph[quotient->operands[0]];
+      std::string count = graph[quotient->operands.back()].attributes.text;
+      if (count.empty()) {  // a formula of dimensions
+        const Node& sum = graph[quotient->operands.front()];
+        Dim elements(1);
+        for (const std::int64_t axis : sum.attributes.axes) elements = elements * graph[sum.operands[0]].shape[static_cast<std::size_t>(axis)];
+        count = elements.to_string();
+      }
+      if (count.find_first_of("+-*/ ") != count.npos) count = "(" + count + ")";
+      std::move(d).suggest(span(head), "in " + f.name + " { " + acc_text + "(sum" + arguments_text + ") / " + count + " }");
     } else if (!node.name.empty()) {
       d.label = "a stored value: write the sum inside `acc`";
     } else {

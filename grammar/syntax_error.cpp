@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "grammar/foreign.hpp"
 #include "grammar/scan.hpp"
 
 namespace erx {
@@ -43,7 +44,7 @@ bool SyntaxErrors::continues(const Span& span) const {
 void SyntaxErrors::report(const char* at, const std::string& expected) {
   const Span span = token_at(at);
   if (expected.rfind("a statement", 0) == 0 && continues(span)) {
-    add({span, "unexpected " + found(span), "expected an operator, a newline or `;`"});
+    add(with_foreign({span, "unexpected " + found(span), "expected an operator, a newline or `;`"}));
     return;
   }
   Diagnostic d{span, "expected " + expected + ", found " + found(span), "expected " + expected};
@@ -51,14 +52,43 @@ void SyntaxErrors::report(const char* at, const std::string& expected) {
   const bool wants_name = expected.find("name") != expected.npos || expected.find("parameter") != expected.npos;
   if (wants_name && is_reserved(word)) {
     std::move(d).note({}, "`" + std::string(word) + "` is a word of the language and names nothing else");
+  } else if (expected == "`<` with a format" && word_before(span) == "float") {
+    std::move(d).note({}, "float<e=8, m=10> is a format by its numbers; f32 is a named one, and `real` an exact number");
   } else if (expected == "`<` with a format") {
     std::move(d).note({}, "a rounding says its format between < and >, as in round<bf16>(x)");
+  } else if (expected == "`=`" && word == ":") {
+    std::move(d).note({}, "a name has the type of its value: let y = f32(x)");
+  } else if (expected == "`:` and a type") {
+    std::move(d).note({}, "inputs and several results are written as name: type, as in (x: f32[N], eps: real = 1e-6)");
+  } else if (expected == "`{`" && (word == "contract" || word == "ftz" || word == "daz" || word == "ulp")) {
+    std::move(d).note({}, "a comma stands before it, as in `in f32, contract { .. }`");
   } else if (expected == "`=`" && word == "==") {
     std::move(d).suggest(span, "=");
   } else if (word == "<" || word == ">") {
     std::move(d).note({}, "only heads such as round<bf16>(x) take < and >");
   }
-  add(std::move(d));
+  add(with_foreign(std::move(d)));
+}
+
+std::string_view SyntaxErrors::word_before(const Span& span) const {
+  std::size_t end = span.begin;
+  while (end > 0 && std::isspace(static_cast<unsigned char>(text_[end - 1]))) --end;
+  std::size_t begin = end;
+  while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text_[begin - 1])) || text_[begin - 1] == '_')) --begin;
+  return std::string_view(text_).substr(begin, end - begin);
+}
+
+/// What the sign or word is here, or what was most likely meant.
+Diagnostic SyntaxErrors::with_foreign(Diagnostic d) const {
+  Span at = d.span;
+  if (at.begin == at.end || !d.notes.empty()) return d;
+  const std::string_view rest = std::string_view(text_).substr(at.begin);
+  if (rest.starts_with("&&") || rest.starts_with("||")) at.end = at.begin + 2;
+  if (tell_foreign(d, rest.substr(0, at.end - at.begin), at)) return d;
+  if (rest.starts_with("//")) std::move(d).note({}, "a comment starts with `#`");
+  if (rest.starts_with(",")) std::move(d).note({}, "several values are a tuple, in parentheses: (a, b)");
+  if (rest.starts_with("=") && !rest.starts_with("==")) std::move(d).note({}, "`let name = value` names a value");
+  return d;
 }
 
 void SyntaxErrors::report_rest(const char* at) {
@@ -67,7 +97,7 @@ void SyntaxErrors::report_rest(const char* at) {
     add(Diagnostic{span, "unexpected `=`", "here a value ends"}.note({}, "`==` compares; `let name = value` needs a spec around it"));
     return;
   }
-  add(Diagnostic{span, "unexpected " + found(span), "expected an operator or the end"});
+  add(with_foreign({span, "unexpected " + found(span), "expected an operator or the end"}));
 }
 
 void SyntaxErrors::check_separators(const Syntax& s) {
@@ -78,7 +108,7 @@ void SyntaxErrors::check_separators(const Syntax& s) {
       const std::string_view between = std::string_view(text_).substr(before.end, after.begin - before.end);
       if (between.find_first_of("\n\f;") != std::string_view::npos) continue;
       const Span span = token_at(text_.data() + after.begin);
-      add({span, "unexpected " + found(span), "expected an operator, a newline or `;`"});
+      add(with_foreign({span, "unexpected " + found(span), "expected an operator, a newline or `;`"}));
     }
   }
   for (const Syntax& c : s.children) check_separators(c);

@@ -23,6 +23,8 @@ class SyntaxErrors {
   Span token_at(const char* at) const;
   std::string found(const Span&) const;
   bool continues(const Span&) const;
+  Diagnostic with_foreign(Diagnostic) const;
+  std::string_view word_before(const Span&) const;
   void add(Diagnostic);
 
   const std::shared_ptr<const Source>& source_;

@@ -31,26 +31,60 @@ std::string to_list(const Graph& g) {
   return out;
 }
 
+namespace {
+
+/// What a node does, with what stands between < and >, along which axes, or where its index lies.
+std::string operation_text(const Graph& g, const Node& n) {
+  const std::string_view name = n.op->name;
+  const Attributes& a = n.attributes;
+  if (name == "literal") return a.text;
+  std::string text(n.op->symbol.empty() ? name : n.op->symbol);
+  if (name == "acc") return text + "<" + accumulation_text(a) + ">";
+  if (name == "index") return "[" + slices_text(a, g[n.operands[0]].shape) + "]";
+  if (a.format) text += "<" + rounding_text(a) + ">";
+  if (a.whole) text += "<" + to_string(*a.whole) + ">";
+  if (name == "any_of" && !a.text.empty()) text += "<" + quoted(a.text) + ">";
+  for (std::size_t i = 0; i < a.axes.size(); ++i) text += (i ? ", " : " axis ") + std::to_string(a.axes[i]);
+  return text;
+}
+
+std::string dot_text(std::string text) {
+  text = quoted(text);
+  for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos; at += 2) text.replace(at, 1, "\\n");
+  return text;
+}
+
+}  // namespace
+
+/// Inputs are rounded boxes, what rounds is blue, what has a choice is yellow, a literal has no box; operands stand from left to right.
 std::string to_dot(const Graph& g) {
-  std::string out =
-      "digraph " + quoted(g.name.empty() ? "erx" : g.name) + " {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n";
+  std::string out = "digraph " + quoted(g.name.empty() ? "erx" : g.name) +
+                    " {\n  rankdir=TB;\n  ordering=in;\n  nodesep=0.2;\n  ranksep=0.35;\n"
+                    "  node [shape=box, style=filled, fillcolor=white, color=gray40, fontname=\"monospace\", fontsize=11, margin=\"0.1,0.04\"];\n"
+                    "  edge [color=gray40, arrowsize=0.6];\n";
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g[id];
-    std::string label = n.name.empty() ? "" : n.name + "\n";
-    label += std::string(n.op->symbol.empty() ? n.op->name : n.op->symbol);
-    if (n.attributes.format) label += "<" + n.attributes.format->name + ">";
-    if (n.attributes.whole) label += "<" + to_string(*n.attributes.whole) + ">";
-    if (n.op->name == "literal") label = n.attributes.text;
-    label += "\n" + type_text(n);
-    std::string text = quoted(label);
-    for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos; at += 2) text.replace(at, 1, "\\n");
-    out += "  n" + std::to_string(id) + " [label=" + text + (n.freedom ? ", style=filled, fillcolor=lightyellow" : "") + "];\n";
+    const bool is_input = n.op->name == "input", is_literal = n.op->name == "literal";
+    std::string label = n.name.empty() ? "" : n.name + (is_input ? "" : " =") + "\n";
+    if (!is_input) label += operation_text(g, n) + (is_literal ? "" : "\n");
+    if (!is_literal) label += type_text(n);
+    const bool rounds = n.type.is_floating() && n.attributes.format;
+    out += "  n" + std::to_string(id) + " [label=" + dot_text(label);
+    if (is_input) out += ", style=\"filled,rounded\", fillcolor=gray93";
+    if (is_literal) out += ", shape=plaintext, style=\"\"";
+    if (n.freedom) out += ", fillcolor=lightyellow, color=darkgoldenrod";
+    else if (rounds && !is_input) out += ", fillcolor=aliceblue, color=steelblue";
+    out += "];\n";
     for (NodeId o : n.operands) out += "  n" + std::to_string(o) + " -> n" + std::to_string(id) + ";\n";
   }
   for (std::size_t i = 0; i < g.results.size(); ++i) {
     const std::string result = "result" + std::to_string(i);
-    out += "  " + result + " [shape=plaintext, label=" + quoted(g.results[i].name.empty() ? "result" : g.results[i].name) + "];\n  n" +
+    out += "  " + result + " [shape=plaintext, style=\"\", label=" + quoted(g.results[i].name.empty() ? "result" : g.results[i].name) + "];\n  n" +
            std::to_string(g.results[i].node) + " -> " + result + ";\n";
+  }
+  for (std::size_t i = 0; i < g.assumptions.size(); ++i) {
+    const std::string assumption = "assume" + std::to_string(i);
+    out += "  " + assumption + " [shape=plaintext, style=\"\", label=\"assume\"];\n  n" + std::to_string(g.assumptions[i].node) + " -> " + assumption + ";\n";
   }
   return out + "}\n";
 }

@@ -44,7 +44,7 @@ struct Type {
 
 /// Canonical spelling: "real", "bf16", "i32", "int", "bool", "complex", "complex<f32>".
 std::string to_string(const Type&);
-std::optional<Type> find_type(std::string_view name);  // real, int, bool, i8..u64 (a named format too), complex, complex64 (32, 128), complex<f32>
+std::optional<Type> find_type(std::string_view name);  // real, int, bool, i8..u64 (int8..uint64 too, and a named format), complex, complex64 (32, 128), complex<f32>
 
 /// Every value of `inner` is a value of `outer`. real contains everything but bool and complex; i8 is contained in f16, f32 in
 /// complex<f32>.

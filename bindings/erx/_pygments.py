@@ -18,7 +18,10 @@ FUNCTIONS = (
     "quantize_e5m2 dequantize dequantize_blocks"
 ).split()
 CONSTANTS = "true false nan inf pi None".split()
-TYPES = "real int bool i8 i16 i32 i64 u8 u16 u32 u64 format".split()
+TYPES = (
+    "real int bool i8 i16 i32 i64 u8 u16 u32 u64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex32 complex64 "
+    "complex128 format"
+).split()
 FORMATS = (
     "f64 float64 double fp64 binary64 f32 float32 single fp32 binary32 f16 float16 half fp16 binary16 bf16 bfloat16 tf32 "
     "tensorfloat32 TF32 f8e4m3fn float8_e4m3fn f8E4M3FN f8e4m3 float8_e4m3 f8E4M3 f8e5m2 float8_e5m2 f8E5M2 f8e4m3fnuz "
