@@ -1,8 +1,10 @@
 #include "eval/scan_tiles.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "eval/parallel.hpp"
+#include "eval/stream_copy.hpp"
 #include "ops/scan_exact.hpp"
 #include "ops/scan_tile.hpp"
 
@@ -10,11 +12,13 @@ namespace erx {
 namespace {
 
 constexpr std::int64_t chunk = 16;  // steps that are copied at once where the lines of a tile do not lie side by side
+constexpr std::int64_t streamed = std::int64_t{1} << 20;  // a result of so many elements leaves the caches before it is read again
 
 /// Where one array is read or written for the lines of a tile: in place, or by way of a copy of `chunk` rows.
 class Rows {
  public:
-  Rows(const ScanNode::Read& read, const ScanNode& scan, std::int64_t first, std::int64_t lines) : step_(read.step) {
+  /// `streams`: rows of results, even in place, are copied past the caches.
+  Rows(const ScanNode::Read& read, const ScanNode& scan, std::int64_t first, std::int64_t lines, bool streams = false) : step_(read.step), streams_(streams) {
     for (std::int64_t i = 0; i < lines; ++i) {
       places_.push_back(read.at(scan.lines, first + i));
       in_place_ = in_place_ && places_.back() == places_.front() + i;
@@ -30,14 +34,23 @@ class Rows {
   }
   template <class T>
   void write(T* to, std::int64_t t, std::int64_t steps, const std::vector<T>& copy) const {
-    if (in_place_) return;
+    if (in_place_ && !streams_) return;
+    if (in_place_) {
+      for (std::int64_t k = 0; k < steps; ++k) {
+        const T* row = copy.data() + static_cast<std::size_t>(k) * places_.size();
+        T* place = to + places_.front() + (t + k) * step_;
+        if constexpr (std::is_same_v<T, double>) stream_copy(row, places_.size(), place);
+        else std::copy_n(row, places_.size(), place);
+      }
+      return;
+    }
     for (std::size_t i = 0; i < places_.size(); ++i)
       for (std::int64_t k = 0; k < steps; ++k) to[places_[i] + (t + k) * step_] = copy[static_cast<std::size_t>(k) * places_.size() + i];
   }
   /// The row of step t + k.
   template <class T>
   T* row(T* whole, std::int64_t t, std::int64_t k, std::vector<std::remove_const_t<T>>& copy) const {
-    if (in_place_) return whole + places_.front() + (t + k) * step_;
+    if (in_place_ && !streams_) return whole + places_.front() + (t + k) * step_;
     copy.resize(places_.size() * static_cast<std::size_t>(chunk));
     return copy.data() + static_cast<std::size_t>(k) * places_.size();
   }
@@ -45,7 +58,7 @@ class Rows {
  private:
   std::vector<std::int64_t> places_;
   std::int64_t step_;
-  bool in_place_ = true;
+  bool in_place_ = true, streams_;
 };
 
 /// One operand of a tile.
@@ -115,7 +128,7 @@ class ExactLines {
 void run_tile(Engine& engine, const ScanNode& scan, Plane& out, std::int64_t first, std::int64_t count, const std::function<void(std::int64_t)>& finer) {
   const auto lines = static_cast<std::size_t>(count);
   OperandRows a(engine, scan.a, scan, first, count), b(engine, scan.b, scan, first, count);
-  const Rows results(scan.out, scan, first, count);
+  const Rows results(scan.out, scan, first, count, size_of(scan.lines) * scan.steps >= streamed);
   std::vector<double> init_lo, init_hi;
   std::vector<std::size_t> special;
   ExactLines exact(scan.rule, lines);
@@ -153,6 +166,7 @@ void run_tile(Engine& engine, const ScanNode& scan, Plane& out, std::int64_t fir
     results.write(out.hi_u->data(), t, steps, hi_copy);
     results.write(out.flags->data(), t, steps, flags_copy);
   }
+  end_of_stream();
   for (std::size_t i = 0; i < lines; ++i) {
     if (!tile.is_open(i)) continue;
     stop_if_asked(engine.options());

@@ -232,3 +232,28 @@ def test_flushed_states():
         plain, free = er.expr(f"scan<f32, {order}>(a, b)")(a=a, b=b), er.expr(f"scan<f32, {order}, ftz=free>(a, b)")(a=a, b=b)
         assert plain.covers(np.array([kept])).all() and not plain.covers(np.array([flushed])).all()
         assert free.covers(np.array([kept])).all() and free.covers(np.array([flushed])).all()
+
+
+@pytest.mark.parametrize("text", ["scan<f32>(a, b, axis=1)", "scan<f32, seq>(a, b, axis=1)", "scan<bf16, seq, fma=never>(round<bf16>(a), round<bf16>(b), axis=1)",
+                                  "scan<f32>(round<f32, faithful>(a * 0.7), b, axis=1)", "scan<f32, seq>(round<f32, faithful>(a * 0.7), b, axis=1, reverse=true)",
+                                  "scan<f64, seq>(a, b, axis=1)", "scan<f32, any, ftz=yes>(a, b)", "scan<f16>(round<f16>(a), round<f16>(100 * b), axis=0)"])
+def test_tiles_threads_and_tiers(text):
+    """Sets do not depend on tiles and threads; exact rationals give the same set of one order, and one inside the bound of any association."""
+    rng = np.random.default_rng(5)
+    a, b = rng.uniform(-1, 1, (5, 13, 11)).astype(np.float32), rng.standard_normal((5, 13, 11)).astype(np.float32)
+    b[0, 3, 4], b[1, 2, 3], a[2, 0, 0], a[3, :, 5] = np.inf, np.nan, np.inf, 3
+    b[4, :, :7], a[4, 5, :9] = 0, -0.0
+    result = er.expr(text)(a=a, b=b)
+    hull = lambda **how: result._group.evaluated_by(**how).hull(result._index)
+    whole = result._group.hull(result._index)
+    for how in ({"tile": 1, "threads": 3}, {"tile": 3, "threads": 1}, {"tile": 1000, "threads": 2}):
+        assert all(np.asarray(x).tobytes() == np.asarray(y).tobytes() for x, y in zip(whole, hull(**how))), how
+    (lo, hi, flags), no_reals = whole, 32
+    # (MPFR alone does not decide an operand that is an exact product with 7/10.)
+    for how in ({"lowest": "exact"},) + (() if "faithful" in text else ({"lowest": "big", "highest": "big"},)):
+        low, high, own = hull(**how)
+        real = (own & no_reals) == 0
+        assert ((own & 7 & ~flags) == 0).all() and ((flags & no_reals)[real] == 0).all(), how
+        assert (lo <= low)[real].all() and (high <= hi)[real].all(), how
+        if "seq" in text:
+            assert (lo == low)[real].all() and (hi == high)[real].all(), how
