@@ -93,6 +93,8 @@ enum class Mistake {
   scan_overflow_of_states,// products of factors alone never overflow
   scan_range_at_end,      // the product of |a| over ranges that end at this step alone
   scan_first_step,        // h_1 is a_1 0 + b_1, never b_1
+  scan_rounded_twice,     // the fused sum to float64 first, to nearest
+  scan_unseen_overflow,   // in a line among others
   scan_grid_of_states,    // exact states, whatever the products of factors are
   sum_not_rounded,        // a rounding after a sum is given the sum's bound, not the value of F it rounds to
 };

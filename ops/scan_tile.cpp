@@ -160,7 +160,7 @@ template <Contraction contraction, bool f64, bool least, class Rounding>
     separate = round.near(s);
   }
   if constexpr (contraction != Contraction::never) {
-    const double s = f64 ? std::fma(a, x, b) : odd_sum(p, b);
+    const double s = f64 ? std::fma(a, x, b) : planted(Mistake::scan_rounded_twice) ? p + b : odd_sum(p, b);
     worst = larger(bulk::magnitude(s), worst);
     fused = round.near(s);
   }
@@ -356,7 +356,7 @@ class ScanTile::Loops {
   bool is_open(std::size_t i) const {
     if (open_[i]) return true;
     const double limit = rule_.format.max_finite();
-    if (rule_.in_order) return !(order_.worst[i] <= limit);
+    if (rule_.in_order) return !(order_.worst[i] <= limit) && !planted(Mistake::scan_unseen_overflow);
     if (numbers_.empty()) return false;
     const BoundNumbers& k = numbers_.back();
     const double largest = bound_.largest[i], squared = largest * largest, growth = total_growth_ * inflation();

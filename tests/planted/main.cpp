@@ -13,7 +13,7 @@ using namespace erx::test;
 
 namespace {
 
-enum class Part { roundings, orders, tensor_cores, bounds, choices, recurrences, matrices };
+enum class Part { roundings, orders, tensor_cores, bounds, choices, recurrences, recurrence_tiles, matrices };
 
 struct Planted {
   Mistake mistake;
@@ -48,6 +48,7 @@ constexpr Planted all[] = {
     ERX_PLANTED(scan_no_underflow, recurrences), ERX_PLANTED(scan_lower_depth, recurrences), ERX_PLANTED(scan_in_order, recurrences),
     ERX_PLANTED(scan_init_left_out, recurrences), ERX_PLANTED(scan_exact_products, recurrences), ERX_PLANTED(scan_one_end, recurrences),
     ERX_PLANTED(scan_flush_as_subnormal, recurrences), ERX_PLANTED(scan_overflow_of_states, recurrences),
+    ERX_PLANTED(scan_rounded_twice, recurrence_tiles), ERX_PLANTED(scan_unseen_overflow, recurrence_tiles),
     ERX_PLANTED(scan_range_at_end, recurrences), ERX_PLANTED(scan_first_step, recurrences), ERX_PLANTED(scan_grid_of_states, recurrences),
     ERX_PLANTED(certified_in_float32, matrices), ERX_PLANTED(float64_bound_in_float32, matrices), ERX_PLANTED(sum_not_rounded, matrices),
 };
@@ -61,6 +62,7 @@ std::string caught_by(Part part) {
                        : part == Part::bounds       ? bound_checks()
                        : part == Part::choices      ? choice_checks()
                        : part == Part::recurrences  ? scan_checks()
+                       : part == Part::recurrence_tiles ? scan_tile_checks()
                                                     : matrix_checks();
   for (int effort : {20, 100, 400}) {
     if (part == Part::matrices && effort > 20) break;
@@ -77,7 +79,7 @@ std::string caught_by(Part part) {
 int main(int argc, char** argv) {
   int survived = 0;
   if (argc < 2)
-    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds, Part::choices, Part::recurrences}) {
+    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds, Part::choices, Part::recurrences, Part::recurrence_tiles}) {
       const std::string found = caught_by(part);
       if (!found.empty()) std::printf("without a mistake: %s\n", found.c_str());
       survived += !found.empty();
