@@ -97,7 +97,8 @@ bool Lowering::refuse_wide(const Value& v, const Manner& mode) {
   return true;
 }
 
-/// Is this operand held in some format, so that hardware may read it as 0 where it is subnormal? A literal is, in `format`, if that holds it.
+/// Is this operand held in some format, so that hardware may read it as 0 where it is subnormal? A literal is, if it is a subnormal
+/// of `format`: a number in the normal range is what it is, as in `mean`, whose divisor is not written.
 std::optional<Format> Lowering::held_in(const Value& v, const Format& format) const {
   if (!v.node) return {};
   const Node& node = graph[*v.node];
@@ -105,7 +106,7 @@ std::optional<Format> Lowering::held_in(const Value& v, const Format& format) co
   if (node.op != &op("literal") || !node.type.is_real() || node.attributes.text.empty() || !std::isdigit(static_cast<unsigned char>(node.attributes.text.back()))) return {};
   const Exact x = Exact::literal(node.attributes.text, {});
   const double d = lower(x);
-  return d == upper(x) && is_value(format, d) ? std::optional(format) : std::nullopt;
+  return d == upper(x) && d > 0 && d < format.min_normal() && is_value(format, d) ? std::optional(format) : std::nullopt;
 }
 
 /// Hardware that flushes results reads subnormal operands as 0 too, each in its own format: `within<F, ftz>` allows both.
