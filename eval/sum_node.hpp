@@ -100,4 +100,64 @@ void for_each_leaf(const SumNode& sum, std::int64_t flat, Visit visit) {
   for_each_leaf(sum, flat, {}, visit);
 }
 
+/// The leaves in the order of the ordered sums: terms inside one sum, sum(a - c), take turns at each of its places.
+template <class Visit>
+class OrderedLeaves {
+ public:
+  OrderedLeaves(const SumNode& sum, std::int64_t flat, Visit visit) : sum_(sum), index_(sum.extents.size()), visit_(visit) {
+    for (std::size_t k = index_.size(); k-- > 0;) {
+      index_[k] = flat % sum.extents[k];
+      flat /= sum.extents[k];
+    }
+  }
+  void run() { walk(0, sum_.terms.size(), 0); }
+
+ private:
+  const SumNode& sum_;
+  Extents index_, at_;  // at_: of the loops that are open
+  Visit visit_;
+
+  std::int64_t limit(const Term& term, std::size_t k) const {
+    const int loop = term.bounds.empty() ? Term::whole : term.bounds[k];
+    if (loop == Term::whole) return term.reduced[k];
+    const std::size_t l = static_cast<std::size_t>(loop);
+    return (l < index_.size() ? index_[l] : at_[l - index_.size()]) + 1;
+  }
+  std::int64_t offset(const Factor& f) const {
+    std::int64_t all = 0;
+    for (std::size_t k = 0; k < index_.size(); ++k) all += index_[k] * f.out_strides[k];
+    for (std::size_t k = 0; k < at_.size(); ++k) all += at_[k] * f.reduced_strides[k];
+    return all;
+  }
+  void leaf(std::size_t t) {
+    const Term& term = sum_.terms[t];
+    for (std::size_t m = 0; m < term.masks.size(); ++m)
+      if (*sum_.masks[t][m].at(offset(term.masks[m])) == 0) return;
+    visit_(t, offset(term.a), term.b ? offset(*term.b) : 0);
+  }
+  /// Terms [first, last), which share the first `depth` loops.
+  void walk(std::size_t first, std::size_t last, std::size_t depth) {
+    while (first < last) {
+      const Term& term = sum_.terms[first];
+      std::size_t end = first + 1;
+      if (term.loops.size() == depth) {
+        leaf(first);
+      } else {
+        while (end < last && sum_.terms[end].loops.size() > depth && sum_.terms[end].loops[depth] == term.loops[depth]) ++end;
+        at_.push_back(0);
+        for (const std::int64_t n = limit(term, depth); at_[depth] < n; ++at_[depth]) walk(first, end, depth + 1);
+        at_.pop_back();
+      }
+      first = end;
+    }
+  }
+};
+
+/// Do terms share a loop, so that their leaves take turns?
+inline bool take_turns(const SumNode& sum) {
+  for (std::size_t t = 1; t < sum.terms.size(); ++t)
+    if (!sum.terms[t].loops.empty() && !sum.terms[t - 1].loops.empty() && sum.terms[t].loops[0] == sum.terms[t - 1].loops[0]) return true;
+  return false;
+}
+
 }  // namespace erx

@@ -12,6 +12,7 @@
 #include "ops/num/exact_sum.hpp"
 #include "ops/num/grid.hpp"
 #include "ops/op.hpp"
+#include "ops/planted.hpp"
 
 namespace erx {
 
@@ -241,7 +242,7 @@ std::vector<Leaf<R>> sum_leaves(const SumNode& sum, std::int64_t flat, Reader& r
     const double largest = std::max(std::fabs(lower(x.lo)), std::fabs(upper(x.hi)));
     return largest > 0 && std::isfinite(largest) ? std::max(std::ilogb(largest), least) : least;
   };
-  for_each_leaf(sum, flat, [&](std::size_t t, std::int64_t a, std::int64_t b) {
+  const auto visit = [&](std::size_t t, std::int64_t a, std::int64_t b) {
     const Term& term = sum.terms[t];
     leaves.push_back({leaf_of<R>(sum, t, a, b, reader, c), static_cast<bool>(sum.is_product[t])});
     Known x{}, y{};
@@ -252,7 +253,9 @@ std::vector<Leaf<R>> sum_leaves(const SumNode& sum, std::int64_t flat, Reader& r
     if (!needs_exponents) return;
     const auto [least_a, least_b] = sum.least_exponents[t];
     leaves.back().exponent = exponent(term.a.node, a, least_a) + (term.b ? exponent(term.b->node, b, least_b) : 0);
-  });
+  };
+  if (take_turns(sum) && !planted(Mistake::leaves_term_by_term)) OrderedLeaves(sum, flat, visit).run();
+  else for_each_leaf(sum, flat, visit);
   return leaves;
 }
 

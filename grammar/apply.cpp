@@ -109,17 +109,34 @@ std::optional<Format> Lowering::held_in(const Value& v, const Format& format) co
   return d == upper(x) && d > 0 && d < format.min_normal() && is_value(format, d) ? std::optional(format) : std::nullopt;
 }
 
+/// The operand as hardware reads it: 0 where it is a subnormal of its format. What only selects among values reads none of them, so
+/// they are looked for below it.
+NodeId Lowering::read(NodeId id, const Manner& mode, Flush flush, const Span& at) {
+  Value v;
+  v.node = id;
+  if (const auto format = held_in(v, mode.format)) {
+    const bool is_within = mode.kind == Manner::Kind::within;
+    if (!format->has_subnormals || (!is_within && !contains(Type::of(mode.format), Type::of(*format)))) return id;
+    const Node& node = graph[id];
+    if (is_within && node.op == &op("round") && node.attributes.rounding.flush == Flush::free) return id;  // as the text of a graph writes it
+    Manner reading = mode;  // a value rounds to itself, or to 0
+    if (is_within) reading.format = *format;
+    reading.flush = flush;
+    return rounded(id, reading, at).value_or(id);
+  }
+  const Node& node = graph[id];
+  const Gather gather = row(node).gather;
+  if (!node.name.empty() || !node.type.is_real() || !(row(node).selects || gather == Gather::view || gather == Gather::join)) return id;
+  std::vector<NodeId> operands = node.operands;
+  for (NodeId& o : operands)
+    if (!graph[o].type.is_boolean()) o = read(o, mode, flush, at);
+  return operands == node.operands ? id : erx::build(graph, row(node), operands, node.attributes, at);
+}
+
 /// Hardware that flushes results reads subnormal operands as 0 too, each in its own format: `within<F, ftz>` allows both.
 void Lowering::may_read_zero(Value& v, const Manner& mode) {
   if (mode.kind != Manner::Kind::within || mode.flush == Flush::no || !v.node) return;
-  const std::optional<Format> format = held_in(v, mode.format);
-  if (!format || !format->has_subnormals) return;
-  const Node& node = graph[*v.node];
-  if (node.op == &op("round") && node.attributes.rounding.flush == Flush::free) return;  // as the text of a graph writes it
-  Manner reading = mode;  // a value rounds to itself, or to 0
-  reading.format = *format;
-  reading.flush = Flush::free;
-  v.node = rounded(v.node, reading, v.at);
+  v.node = read(*v.node, mode, Flush::free, v.at);
 }
 
 Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes attributes, const Span& at, const Manner& mode) {
@@ -135,11 +152,7 @@ Value Lowering::apply(const Op& written, std::vector<Value> values, Attributes a
     for (Value& v : values) {
       if (counts && refuse_wide(v, mode)) return result;
       if (!counts || mode.flush_operands == Flush::no) continue;
-      if (const auto format = held_in(v, mode.format); format && contains(Type::of(mode.format), Type::of(*format))) {
-        Manner flushing = mode;  // an operand of F rounds to itself, or to 0 where it is subnormal
-        flushing.flush = mode.flush_operands;
-        v.node = rounded(v.node, flushing, v.at);
-      }
+      if (v.node) v.node = read(*v.node, mode, mode.flush_operands, v.at);
     }
   }
   const bool on_complex = std::any_of(values.begin(), values.end(), [&](const Value& v) { return is_complex(v); });

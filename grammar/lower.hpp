@@ -68,6 +68,7 @@ class Lowering {
   void broken(const RuleBroken&, const std::vector<NodeId>&, const std::vector<Span>& spans, const Span& at);
   bool refuse_wide(const Value&, const Manner&);
   std::optional<Format> held_in(const Value&, const Format&) const;
+  NodeId read(NodeId, const Manner&, Flush, const Span&);
   void may_read_zero(Value&, const Manner&);
   void note_dims(Diagnostic&, const std::vector<NodeId>&) const;
 

@@ -117,6 +117,7 @@ std::span<const Op* const> comparison() {
                       .source = "NumPy where",
                       .operands = 3,
                       .type = choice_type,
+                      .selects = true,
                       .complex = on_complex::parts}),
   };
   static const std::vector<const Op*> all = pointers(rows);

@@ -93,6 +93,71 @@ NodeId parts(Graph& g, const Op& op, const std::vector<NodeId>& operands, const 
   return pair(g, first, second, at);
 }
 
+namespace {
+
+/// The order of the leaves tells orders apart.
+bool keeps_order(const Order& order) { return order.kind != OrderKind::any && order.kind != OrderKind::height && order.kind != OrderKind::tensor_core; }
+
+/// x with an axis of length 1: after its last one, or before its last but one.
+NodeId with_axis(Graph& g, NodeId x, bool at_end, const Span& at) {
+  Attributes a;
+  const std::size_t rank = g[x].shape.size();
+  for (std::size_t k = 0; k < rank; ++k) {
+    if (!at_end && k + 2 == rank) a.slices.push_back({Slice::Kind::new_axis});
+    a.slices.push_back({Slice::Kind::range, 0, 1, -1});
+  }
+  if (at_end) a.slices.push_back({Slice::Kind::new_axis});
+  return build_plain(g, op("index"), {x}, std::move(a), at);
+}
+
+/// x @ y -+ u @ v as sum(x y -+ u v).
+NodeId one_sum(Graph& g, NodeId id, const Span& at) {
+  const Node node = g[id];
+  bool has_column = false;
+  const auto products = [&](NodeId half) {
+    NodeId x = g[half].operands[0], y = g[half].operands[1];
+    const bool has_row = g[x].shape.size() > 1;
+    has_column = g[y].shape.size() > 1;
+    if (has_column) x = with_axis(g, x, true, at);
+    if (has_row && has_column) y = with_axis(g, y, false, at);
+    return build_plain(g, op("mul"), {x, y}, {}, at);
+  };
+  const NodeId first = products(node.operands[0]), second = products(node.operands[1]);
+  const NodeId both = build_plain(g, row(node), {first, second}, {}, at);
+  Attributes over;
+  over.axes = {static_cast<std::int64_t>(g[both].shape.size()) - 1 - has_column};
+  return build_plain(g, op("sum"), {both}, std::move(over), at);
+}
+
+/// Of a sum that goes in order, products of complex matrices, (p @ q - r @ s, p @ s + r @ q), take both their products in turn.
+ComplexParts in_turn(Graph& g, const ComplexParts& z, const Span& at) {
+  const Node re = g[z.re], im = g[z.im];
+  const auto is_chain = [](const Node& n) { return n.name.empty() && (row(n).sum_role == SumRole::plus || row(n).sum_role == SumRole::minus); };
+  if (!is_chain(re) || !is_chain(im)) return z;
+  const auto is_product = [&](NodeId k) { return g[k].name.empty() && row(g[k]).sum_role == SumRole::contraction; };
+  const std::vector<NodeId>&a = re.operands, &b = im.operands;
+  if (row(re).sum_role == SumRole::minus && row(im).sum_role == SumRole::plus && is_product(a[0]) && is_product(a[1]) && is_product(b[0]) && is_product(b[1])) {
+    const auto &pq = g[a[0]].operands, &rs = g[a[1]].operands;
+    if (g[b[0]].operands == std::vector<NodeId>{pq[0], rs[1]} && g[b[1]].operands == std::vector<NodeId>{rs[0], pq[1]})
+      return {one_sum(g, z.re, at), one_sum(g, z.im, at)};
+  }
+  if (re.op != im.op) return z;
+  const ComplexParts x = in_turn(g, {a[0], b[0]}, at), y = in_turn(g, {a[1], b[1]}, at);
+  const auto chain = [&](const Node& n, NodeId id, NodeId left, NodeId right) {
+    return left == n.operands[0] && right == n.operands[1] ? id : build_plain(g, row(n), {left, right}, n.attributes, at);
+  };
+  return {chain(re, z.re, x.re, y.re), chain(im, z.im, x.im, y.im)};
+}
+
+}  // namespace
+
+NodeId accumulated(Graph& g, const Op& op, const std::vector<NodeId>& operands, const Attributes& a, const Span& at) {
+  if (!keeps_order(a.order)) return parts(g, op, operands, a, at);
+  const ComplexParts z = in_turn(g, parts_of(g, operands[0], at), at);
+  const NodeId re = build(g, op, {z.re}, a, at), im = build(g, op, {z.im}, a, at);
+  return pair(g, re, im, at);
+}
+
 NodeId product(Graph& g, const Op& op, const std::vector<NodeId>& operands, const Attributes& a, const Span& at) {
   const NodeId x = operands[0], y = operands[1];
   const auto times = [&](NodeId p, NodeId q) { return build(g, op, {p, q}, a, at); };

@@ -28,6 +28,7 @@ NodeId build_plain(Graph&, const Op&, std::vector<NodeId> operands, Attributes =
 namespace on_complex {
 
 NodeId parts(Graph&, const Op&, const std::vector<NodeId>&, const Attributes&, const Span&);     // on each part alone
+NodeId accumulated(Graph&, const Op&, const std::vector<NodeId>&, const Attributes&, const Span&);  // on each part; kernels take both products of a term in turn
 NodeId product(Graph&, const Op&, const std::vector<NodeId>&, const Attributes&, const Span&);   // (ac - bd, ad + bc); a real factor scales both
 NodeId quotient(Graph&, const Op&, const std::vector<NodeId>&, const Attributes&, const Span&);  // by the textbook formula
 NodeId both(Graph&, const Op&, const std::vector<NodeId>&, const Attributes&, const Span&);      // of two comparisons

@@ -33,6 +33,7 @@ Op make_row(const Row& r, Gather gather) {
   op.is_function = r.function;
   op.is_product = r.product;
   op.is_choice = r.choice;
+  op.selects = r.selects;
   op.rounds_operand = r.rounds;
   op.sum_role = r.sum_role;
   op.empty = r.empty;

@@ -88,6 +88,7 @@ struct Op : OpName {
   bool is_function = false; // a function that `ulp=` and `approx` concern (exp, sqrt ...)
   bool is_product = false;  // an exact scalar parameter among the operands scales the others
   bool is_choice = false;   // is one of its operands, as the implementation likes (any_of)
+  bool selects = false;     // its value is that of an operand, or the opposite of one (where, maximum, neg)
   bool rounds_operand = false;  // rounds its operand into attributes.format, and does nothing else (round)
   SumRole sum_role = SumRole::none;  // add, sub, mul, sum, matmul
   double empty = 0;         // Gather::reduce: the value of an empty reduction

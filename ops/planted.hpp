@@ -65,6 +65,7 @@ enum class Mistake {
   split_by_element,       // the number of parts may differ from element to element
   parts_apart,            // of a complex number
   kept_subnormal_factors,
+  leaves_term_by_term,    // sum(a - c) in order: all of a, then all of c
   // specials
   infinity_without_nan,   // a certain infinity meets no overflow of the other sign
   // tensor cores

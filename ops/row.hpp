@@ -28,6 +28,7 @@ struct Row {
   bool function = false;
   bool product = false;
   bool choice = false;
+  bool selects = false;
   bool rounds = false;
   SumRole sum_role = SumRole::none;
   double empty = 0;

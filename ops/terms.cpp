@@ -61,6 +61,8 @@ class Opener {
   std::size_t out_rank_;
   Extents reduced_;           // loops opened on the way down
   std::vector<int> bounds_;   // of each of them
+  std::vector<int> loops_;    // which they are
+  int opened_ = 0;
   struct Mask {
     NodeId node;
     Axes axes;
@@ -86,6 +88,7 @@ class Opener {
   int push(std::int64_t extent, int bound = Term::whole) {
     reduced_.push_back(extent);
     bounds_.push_back(bound);
+    loops_.push_back(opened_++);
     return static_cast<int>(out_rank_ + reduced_.size() - 1);
   }
 
@@ -115,6 +118,7 @@ class Opener {
   void close(std::size_t depth) {
     reduced_.resize(depth);
     bounds_.resize(depth);
+    loops_.resize(depth);
   }
 
   void open_contraction(const Node& node, const Axes& axes, bool negative) {
@@ -156,7 +160,7 @@ class Opener {
   }
 
   void emit(bool negative, std::uint8_t scales, NodeId a, const Axes& axes_a, std::optional<NodeId> b = {}, const Axes& axes_b = {}) {
-    Term term{negative, scales, factor(a, axes_a), std::nullopt, reduced_, bounds_};
+    Term term{negative, scales, factor(a, axes_a), std::nullopt, reduced_, bounds_, loops_};
     for (const Mask& m : masks_) term.masks.push_back(factor(m.node, m.axes));
     if (b) term.b = factor(*b, axes_b);
     terms_.push_back(std::move(term));

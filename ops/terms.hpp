@@ -24,6 +24,7 @@ struct Term {
   Extents reduced;          // extents of the reduced dimensions; empty: one leaf
   std::vector<int> bounds = {};     // of each reduced dimension: `whole`, or the loop whose index is its last one (cumsum); loops
                                     // are the dimensions of the result, then the reduced ones before
+  std::vector<int> loops = {};      // which loop each reduced dimension is: terms inside one sum share its loops
   std::vector<Factor> masks = {};   // a leaf is absent where one of them is false
   static constexpr int whole = -1;
   std::int64_t leaves() const { return size_of(reduced); }  // at most

@@ -44,7 +44,7 @@ constexpr Planted all[] = {
     ERX_PLANTED(wrap_of_ends, bounds),
     ERX_PLANTED(shared_choices, choices),        ERX_PLANTED(no_correlation, choices),       ERX_PLANTED(one_alternative, choices),
     ERX_PLANTED(first_run_only, choices),        ERX_PLANTED(mixed_results, choices),        ERX_PLANTED(split_by_element, choices),
-    ERX_PLANTED(parts_apart, choices),           ERX_PLANTED(kept_subnormal_factors, choices),
+    ERX_PLANTED(parts_apart, choices),           ERX_PLANTED(kept_subnormal_factors, choices),   ERX_PLANTED(leaves_term_by_term, choices),
     ERX_PLANTED(scan_no_underflow, recurrences), ERX_PLANTED(scan_lower_depth, recurrences), ERX_PLANTED(scan_in_order, recurrences),
     ERX_PLANTED(scan_init_left_out, recurrences), ERX_PLANTED(scan_exact_products, recurrences), ERX_PLANTED(scan_one_end, recurrences),
     ERX_PLANTED(scan_flush_as_subnormal, recurrences), ERX_PLANTED(scan_overflow_of_states, recurrences),

@@ -48,3 +48,22 @@ def test_a_subnormal_divisor_may_be_read_as_zero():
     assert flushed.covers(torch.tensor([float("inf")] * 2)).all() and flushed.covers(x / y).all()
     kept = er.expr("within<f32>(x / y)")(x=x, y=y)
     assert kept.covers(torch.tensor([2.0**127, float("inf")])).all() and not kept.covers(torch.tensor([float("inf"), 0.0])).any()
+
+
+TINY_X, SMALL_Y = np.float32([2.0**-130]), np.float32([2.0**-126])
+SELECTIONS = ["where(w, x, 0.3)", "any_of(0.3, x)", "any_of(any_of(1.0, 0.5), x)", "minimum(x, 0.3)", "maximum(x, any_of(0, -0.5))", "clamp(x, -0.3, 0.3)",
+              "-where(w, -x, 0.3)", "abs(where(w, x, 0.3))", "concat(where(w, x, 0.3), y)[0:1]", "x"]
+
+
+@pytest.mark.parametrize("text", SELECTIONS)
+def test_what_selects_among_values_passes_them_to_the_operation_that_reads_them(text):
+    """A number beside a tensor makes the selection real; the tensor's subnormal is still an operand that hardware flushes."""
+    def covers(options, tail, out):
+        spec = er.parse(f"spec s(x: f32[N], y: f32[N], w: bool[N]) -> f32[N] {{ return in f32{options} {{ {text} {tail} }} }}")
+        return bool(spec(x=TINY_X, y=SMALL_Y, w=np.array([True])).covers(np.float32(out)).all())
+    assert covers(", daz", "+ y", SMALL_Y) and not covers(", daz", "+ y", SMALL_Y + TINY_X)
+    assert covers("", "+ y", SMALL_Y + TINY_X) and not covers("", "+ y", SMALL_Y)
+    assert covers(", daz=free", "+ y", SMALL_Y) and covers(", daz=free", "+ y", SMALL_Y + TINY_X)
+    within = er.parse(f"spec s(x: f32[N], y: f32[N], w: bool[N]) -> f32[N] {{ return round<f32>(within<f32, ftz>({text} * 1048576)) }}")
+    result = within(x=TINY_X, y=SMALL_Y, w=np.array([True]))
+    assert result.covers(np.zeros(1, np.float32)).all() and result.covers(TINY_X * np.float32(1048576)).all()
