@@ -99,7 +99,7 @@ make_environment() {
     "$python" -m venv --clear "${site[@]}" "$venv"
   }
   local missing=() requirement
-  for requirement in numpy ml_dtypes 'pybind11>=2.12' pytest mpmath matplotlib jax pygments; do
+  for requirement in numpy ml_dtypes 'pybind11>=2.12' pytest mpmath matplotlib jax pygments expecttest; do
     has_module "${requirement%%>*}" || missing+=("$requirement")
   done
   [ ${#missing[@]} = 0 ] || { say "installing ${missing[*]} into build/venv"; pip_install "${missing[@]}"; }

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from conftest import top
 
-pygments = pytest.importorskip("pygments")
+import pygments
 from erx import _pygments as lexer  # noqa: E402
 from pygments.token import Comment, Error, Keyword, Name, Number, String  # noqa: E402
 
