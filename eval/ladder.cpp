@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "eval/reduce.hpp"
@@ -103,8 +104,13 @@ class Climber {
     if (exact) return from_plane(p, at, s.is_point);
     if (const Tensor* tensor = engine_.input(id)) return tensor->element<R>(at, c_);
     if (row(node).gather == Gather::source) return literal_set<R>(node.attributes.text, c_);
-    if (s.sum) return sum(*s.sum, at);
-    if (s.reduction) return reduction(*s.reduction, at);
+    if (s.sum || s.reduction) {  // one element may read the same sum many times
+      const auto known = sums_.find({id, at});
+      if (known != sums_.end()) return known->second;
+      const Set<R> found = s.sum ? sum(*s.sum, at) : reduction(*s.reduction, at);
+      if (sums_.size() < max_sums) sums_.emplace(std::pair{id, at}, found);
+      return found;
+    }
     if (s.join && !s.tensor.settled) {
       const auto [node_there, place] = s.join->source(at);
       return load(node_there, place);
@@ -132,8 +138,10 @@ class Climber {
   }
 
  private:
+  static constexpr std::size_t max_sums = 1 << 16;
   const Engine& engine_;
   Context c_;
+  std::map<std::pair<NodeId, std::int64_t>, Set<R>> sums_;  // of this precision, read by this element
 
   static bool is_exact_at(const Plane& p, std::int64_t at) {
     const std::size_t i = static_cast<std::size_t>(at);
