@@ -1,13 +1,17 @@
 #include "bindings/alternatives.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <string>
 
 #include "ops/op.hpp"
 
 namespace erx {
 namespace {
 
+// Beyond these the alternatives count as different.
 constexpr std::int64_t max_elements = 65536;
+constexpr std::size_t max_alternatives = 16, max_instances = 16;
 
 bool is_number(const Plane& p, std::size_t i) { return (*p.lo_d)[i] == (*p.lo_u)[i] && (*p.hi_d)[i] == (*p.hi_u)[i]; }
 
@@ -39,31 +43,43 @@ bool is_small(const Graph& graph, const Node& node) {
 }  // namespace
 
 void Alternatives::see(const Graph& graph, const std::vector<Tensor>& inputs, const EvaluateOptions& options) {
+  std::map<Place, std::vector<NodeId>> written;  // of a loop or a function: its instances
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph[id];
-    if (!row(node).is_choice || node.operands.size() < 2 || !node.span || !node.span.text().starts_with("any_of")) continue;
-    Choice& choice = choices_[{node.span.source.get(), node.span.begin}];
-    for (std::size_t i = choice.alternatives.size(); i < node.operands.size(); ++i) choice.alternatives.push_back(graph[node.operands[i]].span);
-    Graph each = graph;
-    each.results.clear();
-    for (const NodeId x : node.operands) each.results.push_back({"", x, {}});
-    const bool small = is_small(graph, node);
-    Evaluation evaluation(std::make_shared<const Graph>(std::move(each)), inputs, options);
-    for (std::size_t i = 0; i < node.operands.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        if (!choice.differ.contains({j, i}) && !(small && same(evaluation.result(j), evaluation.result(i)))) choice.differ.insert({j, i});
+    if (row(node).is_choice && node.operands.size() > 1 && node.span && node.span.text().starts_with("any_of"))
+      written[{node.span.source.get(), node.span.begin}].push_back(id);
+  }
+  for (const auto& [place, instances] : written) {
+    Choice& choice = choices_[place];
+    for (const NodeId id : instances) {
+      const Node& node = graph[id];
+      const std::size_t count = node.operands.size();
+      choice.at = node.span;
+      choice.is_open = choice.is_open || count > max_alternatives || instances.size() > max_instances || !is_small(graph, node);
+      if (choice.is_open) break;
+      choice.count = std::max(choice.count, count);
+      Graph each = graph;
+      each.results.clear();
+      for (const NodeId x : node.operands) each.results.push_back({"", x, {}});
+      Evaluation evaluation(std::make_shared<const Graph>(std::move(each)), inputs, options);
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+          if (!choice.differ.contains({j, i}) && !same(evaluation.result(j), evaluation.result(i))) choice.differ.insert({j, i});
+    }
   }
 }
 
 std::vector<Diagnostic> Alternatives::warnings() const {
   std::vector<Diagnostic> all;
-  for (const auto& [at, choice] : choices_) {
-    for (std::size_t i = 1; i < choice.alternatives.size(); ++i) {
+  for (const auto& [place, choice] : choices_) {
+    for (std::size_t i = 1; i < choice.count && !choice.is_open; ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (choice.differ.contains({j, i})) continue;
-        Diagnostic d{choice.alternatives[i], "no example tells this alternative of `any_of` from another", "the same values on every input of the examples"};
+        const std::string number = std::to_string(i + 1);
+        Diagnostic d{choice.at, "no example tells alternative " + number + " of this `any_of` from alternative " + std::to_string(j + 1),
+                     "the same values on every input of the examples"};
         d.severity = Severity::warning;
-        all.push_back(std::move(d).note(choice.alternatives[j], "the other alternative"));
+        all.push_back(std::move(d));
         break;
       }
     }

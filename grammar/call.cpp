@@ -233,9 +233,12 @@ Value Lowering::user_function(const Items::Item& item, const Syntax& s, const Ma
                                                                                                                        "defined here"));
     return Value::unknown(span(s));
   }
-  if (calls_.size() > 20 || ++written_out_ > 100000) {
+  constexpr int too_many = 1 << 30;  // told, once: what is left of the calls costs nothing
+  if (written_out_ >= too_many) return Value::unknown(span(s));
+  if (calls_.size() > 20 || ++written_out_ > 100000 || graph.size() > max_nodes) {
     error(
         {span(s), calls_.size() > 20 ? "functions call each other more than 20 deep" : "functions written out here become too large", ""});
+    written_out_ = too_many;
     return Value::unknown(span(s));
   }
   const Syntax& parameters = fn[1];

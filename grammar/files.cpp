@@ -39,7 +39,7 @@ class Files {
     }
     auto known = done_.find(path);
     if (known != done_.end()) return known->second;
-    if (done_.size() >= max_files) {
+    if (done_.size() + open_.size() > max_files) {  // the first is no import
       errors_.push_back({ast.span(item), "more than " + std::to_string(max_files) + " files are imported", ""});
       return nullptr;
     }

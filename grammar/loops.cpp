@@ -7,7 +7,6 @@ namespace erx {
 namespace {
 
 constexpr std::int64_t max_steps = 100000;
-constexpr std::size_t max_nodes = 4000000;
 
 }  // namespace
 

@@ -43,9 +43,20 @@ std::vector<std::string> Lowering::names() const {
 }
 
 std::string Lowering::unique(const std::string& name) {
-  std::string candidate = name;
-  for (int i = 2; !taken_.insert(candidate).second; ++i) candidate = name + "_" + std::to_string(i);
-  return candidate;
+  if (taken_.insert(name).second) return name;
+  // Numbers are given in order: a free one behind a taken one is found by doubling and halving. A loop asks a million times.
+  const auto numbered = [&](std::int64_t i) { return name + "_" + std::to_string(i); };
+  std::int64_t taken = 1, free = 2;
+  while (taken_.contains(numbered(free))) {
+    taken = free;
+    free *= 2;
+  }
+  while (free - taken > 1) {
+    const std::int64_t middle = taken + (free - taken) / 2;
+    (taken_.contains(numbered(middle)) ? taken : free) = middle;
+  }
+  taken_.insert(numbered(free));
+  return numbered(free);
 }
 
 Value Lowering::expression(const Syntax& s, const Manner& mode) {

@@ -19,6 +19,9 @@ namespace erx {
 
 using Bindings = std::map<std::string, Binding>;
 
+/// Operations of one spec, everything written out.
+constexpr std::size_t max_nodes = 4000000;
+
 /// Does a shape have `...` in it?
 bool has_rest(const Syntax& dims);
 

@@ -112,7 +112,6 @@ def complete(*line):
     return run.stdout.split()
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
 def test_bash_completes_commands_options_and_files():
     assert complete("erx", "ch") == ["check"]
     assert {"check", "eval", "test", "doc", "completion"} <= set(complete("erx", ""))

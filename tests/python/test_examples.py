@@ -1,4 +1,5 @@
 """Every .erx file among the examples: its examples hold without a warning, its mutants die, it is in canonical layout and `erx doc` describes it."""
+import os
 import re
 import subprocess
 
@@ -49,3 +50,14 @@ def test_a_file_is_described(path):
         assert balanced(formula), formula
         assert "operatorname{}" not in formula and "&= \n" not in formula
     assert "FAILS" not in run.stdout and "| error |" not in run.stdout
+
+
+@pytest.mark.parametrize("name", ["linear", "kernels/cross_entropy"])
+def test_a_description_reads_as_reviewed(name):
+    """ERX_WRITE_GOLDEN=1 writes it anew."""
+    golden = top / "tests" / "golden" / "doc" / (name.split("/")[-1] + ".md")
+    found = erx("doc", f"examples/{name}.erx").stdout
+    if os.environ.get("ERX_WRITE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(found)
+    assert found == golden.read_text()
