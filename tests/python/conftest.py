@@ -1,8 +1,11 @@
 """Shared by all Python tests: where the built command and the examples are."""
+import os
 import pathlib
 import sys
 
 import pytest
+
+os.environ.setdefault("TRITON_INTERPRET", "1")  # kernels run on the CPU; before any test imports Triton, as parts of PyTorch do
 
 top = pathlib.Path(__file__).resolve().parents[2]
 
