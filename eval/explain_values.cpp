@@ -4,6 +4,7 @@
 
 #include "eval/locate.hpp"
 #include "eval/number_text.hpp"
+#include "ir/ieee.hpp"
 
 namespace erx {
 namespace {

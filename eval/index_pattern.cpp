@@ -1,4 +1,5 @@
 #include "eval/index_pattern.hpp"
+#include "ir/ieee.hpp"
 
 #include <algorithm>
 #include <cmath>

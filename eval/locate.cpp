@@ -8,6 +8,7 @@
 #include "eval/index_pattern.hpp"
 #include "eval/number_text.hpp"
 #include "eval/profile.hpp"
+#include "ir/ieee.hpp"
 
 namespace erx {
 namespace {

@@ -1,4 +1,5 @@
 #include "eval/profile.hpp"
+#include "ir/ieee.hpp"
 
 #include <algorithm>
 #include <cmath>

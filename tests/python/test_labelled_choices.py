@@ -82,7 +82,10 @@ def test_each_assignment_is_covered_and_no_mixture_is():
         rng = random.Random(seed)
         text, inputs, nodes = Labelled(rng).results()
         result = er.parse(text)(**inputs)
-        legal = assignments(nodes)
+        try:
+            legal = assignments(nodes)
+        except num.Unspecified:  # of nothing but negative zeros
+            continue
         for outs in legal:
             assert checked(result, outs), f"seed {seed}: an assignment is refused\n{text}\n{inputs}\n{outs}"
         for a, b in itertools.islice(itertools.permutations(legal, 2), 12):
