@@ -7,9 +7,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
+
+#include "bindings/worker.hpp"
 
 namespace erx {
 
@@ -20,24 +22,27 @@ auto interruptible(Work work, Cancel cancel) {
   std::atomic<bool> stop = false;
   std::optional<Value> value;
   std::exception_ptr failure;
-  std::mutex mutex;
-  std::condition_variable ready;
-  bool done = false;
+  struct End {
+    std::mutex mutex;
+    std::condition_variable ready;
+    bool done = false;
+  };
+  const auto end = std::make_shared<End>();  // the worker still holds it when the caller goes on
   std::optional<pybind11::error_already_set> raised;
   {
     const pybind11::gil_scoped_release unlocked;
-    std::thread worker([&] {
+    Worker::of_this_thread([&, end] {
       try {
         value.emplace(work(stop));
       } catch (...) {
         failure = std::current_exception();
       }
-      const std::lock_guard lock(mutex);
-      done = true;
-      ready.notify_one();
+      const std::lock_guard lock(end->mutex);
+      end->done = true;
+      end->ready.notify_one();
     });
-    std::unique_lock lock(mutex);
-    while (!ready.wait_for(lock, std::chrono::milliseconds(50), [&] { return done; })) {
+    std::unique_lock lock(end->mutex);
+    while (!end->ready.wait_for(lock, std::chrono::milliseconds(50), [&] { return end->done; })) {
       if (raised) continue;
       lock.unlock();
       {
@@ -50,8 +55,6 @@ auto interruptible(Work work, Cancel cancel) {
       }
       lock.lock();
     }
-    lock.unlock();
-    worker.join();
   }
   if (raised) throw std::move(*raised);
   if (failure) std::rethrow_exception(failure);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "eval/buffer.hpp"
 #include "grammar/program.hpp"
 #include "ir/error.hpp"
 #include "ops/rounding.hpp"
@@ -99,6 +100,17 @@ double rounded(const Tensor& t, std::int64_t i, const Format& format, const Roun
 
 }  // namespace
 
+namespace {
+
+/// A copy of all bytes of the array, in memory that is used again.
+std::shared_ptr<std::vector<std::byte, PageAllocator<std::byte>>> copy_of(const py::array& array) {
+  auto bytes = std::make_shared<std::vector<std::byte, PageAllocator<std::byte>>>(static_cast<std::size_t>(array.nbytes()));
+  if (!bytes->empty()) std::memcpy(bytes->data(), array.data(), bytes->size());
+  return bytes;
+}
+
+}  // namespace
+
 Tensor tensor_of(const py::array& array, const Type& type) {
   if (type.is_complex) {  // pairs of floats
     Tensor re;
@@ -108,8 +120,7 @@ Tensor tensor_of(const py::array& array, const Type& type) {
     re.extents.assign(array.shape(), array.shape() + array.ndim());
     re.byte_strides = contiguous_strides(re.extents);
     for (auto& s : re.byte_strides) s *= size;
-    const auto* data = static_cast<const std::byte*>(array.data());
-    auto bytes = std::make_shared<std::vector<std::byte>>(data, data + array.nbytes());
+    auto bytes = copy_of(array);
     re.data = bytes->data();
     re.owner = std::move(bytes);
     Tensor im = re;
@@ -122,8 +133,7 @@ Tensor tensor_of(const py::array& array, const Type& type) {
   t.extents.assign(array.shape(), array.shape() + array.ndim());
   t.byte_strides = contiguous_strides(t.extents);
   for (auto& s : t.byte_strides) s *= array.itemsize();
-  const auto* data = static_cast<const std::byte*>(array.data());
-  auto bytes = std::make_shared<std::vector<std::byte>>(data, data + array.nbytes());
+  auto bytes = copy_of(array);
   t.data = bytes->data();
   t.owner = std::move(bytes);
   return t;

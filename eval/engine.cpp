@@ -9,6 +9,7 @@
 #include "eval/choice_label.hpp"
 #include "eval/ladder.hpp"
 #include "eval/parallel.hpp"
+#include "ops/clones.hpp"
 #include "ops/complex.hpp"
 
 namespace erx {
@@ -98,7 +99,8 @@ void Engine::plan(NodeId root) {
     if (sum_with_rounding || (gather != Gather::map && gather != Gather::view)) want(id);
     std::vector<NodeId> operands = node.operands;
     if (sum_with_rounding || gather == Gather::sum || gather == Gather::accumulate) {
-      const NodeId opened = sum_with_rounding ? graph_[*sum_with_rounding].operands[0] : gather == Gather::accumulate ? node.operands[0] : id;
+      const NodeId sum = sum_with_rounding.value_or(id);
+      const NodeId opened = row(graph_[sum]).gather == Gather::accumulate ? graph_[sum].operands[0] : sum;
       operands.clear();
       for (const LeafNode& leaf : leaf_nodes(graph_, opened)) {
         operands.push_back(leaf.node);
@@ -151,7 +153,8 @@ std::optional<NodeId> Engine::sum_before(NodeId rounding) const {
   // The parts of a complex number with choices are evaluated together.
   if (!row(node).rounds_operand || node.freedom || pairs_.contains(rounding)) return {};
   const NodeId id = node.operands[0];
-  if (row(graph_[id]).gather != Gather::accumulate || precision_of_users(id) == std::numeric_limits<int>::max()) return {};
+  const Gather gather = row(graph_[id]).gather;
+  if ((gather != Gather::accumulate && gather != Gather::sum) || precision_of_users(id) == std::numeric_limits<int>::max()) return {};
   for (NodeId user = id + 1; user < graph_.size(); ++user)
     if (user != rounding && std::find(graph_[user].operands.begin(), graph_[user].operands.end(), id) != graph_[user].operands.end()) return {};
   return id;
@@ -257,6 +260,17 @@ void Engine::compute(NodeId id) {
   stored_[id] = std::make_unique<Stored>(std::move(result));
 }
 
+namespace {
+
+/// Finite numbers other than 0.
+ERX_VECTOR_CLONES bool are_ordinary(const double* x, std::int64_t n) {
+  std::uint64_t odd = 0;
+  for (std::int64_t i = 0; i < n; ++i) odd |= static_cast<std::uint64_t>(!((std::fabs(x[i]) > 0) & (std::fabs(x[i]) <= std::numeric_limits<double>::max())));
+  return odd == 0;
+}
+
+}  // namespace
+
 Stored Engine::store_source(NodeId id) const {
   Stored s;
   const Node& node = graph_[id];
@@ -293,7 +307,7 @@ Stored Engine::store_source(NodeId id) const {
     double* d = p.lo_d->data() + first;
     if (decodes) {
       tensor->decode(first, count, d);
-      for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t i = are_ordinary(d, count) ? count : 0; i < count; ++i) {
         if (d[i] != 0 && std::isfinite(d[i])) continue;
         std::uint8_t* f = flags_at(first);
         f[i] = std::isnan(d[i]) ? has_nan | no_reals : d[i] == 0 ? (std::signbit(d[i]) ? has_nzero : has_pzero) : no_reals | (d[i] > 0 ? has_pinf : has_ninf);

@@ -152,7 +152,8 @@ void Judge::check_plain(std::int64_t first, const Doubles& values, double& membe
   const Plane& p = sets_.planes[0];
   const double *lo = p.lo() + first, *hi = p.hi() + first;
   const std::size_t n = values.size();
-  if (const std::optional<std::int64_t> count = counter_.in_total(lo, hi, n)) members += static_cast<double>(*count);
+  if (p.lo_d == p.hi_u) members += static_cast<double>(n);
+  else if (const std::optional<std::int64_t> count = counter_.in_total(lo, hi, n)) members += static_cast<double>(*count);
   else
     for (std::size_t i = 0; i < n; ++i) members += lo[i] == hi[i] ? 1 : counter_(lo[i], hi[i]);
   if (covers_all(lo, hi, values.data(), n)) return;

@@ -62,8 +62,8 @@ template <bool rounds, bool with_other>
     const double s_slack = select(certified, 0.0, (size + d) * slack), p_slack = select(certified & r.magnitude_may_be_exact, 0.0, (p + p_error) * slack);
     const double s_d = s - d - s_slack, s_u = s + d + s_slack;
     if constexpr (!rounds) {
-      lo_d[j] = hi_d[j] = s_d;
-      lo_u[j] = hi_u[j] = s_u;
+      lo_d[j] = s_d;
+      lo_u[j] = s_u;
       code[j] = (mask((s_d <= 0) & (s_u >= 0)) & has_pzero) | (mask((lost != 0) | may_be_all_zero | !(norm < std::numeric_limits<double>::infinity())) & is_hard);
       continue;
     }
@@ -133,6 +133,10 @@ void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, d
       flags[first + j] = static_cast<std::uint8_t>(code[j]);
       hard[first + j] = static_cast<std::uint8_t>(code[j] >> 8);
     }
+  }
+  if (!rule_.rounds && hi_d != lo_d) {
+    std::copy(lo_d, lo_d + r.columns, hi_d);
+    std::copy(lo_u, lo_u + r.columns, hi_u);
   }
   if (!rule_.rounds || rule_.within || encloses) return;
   up_(lo_d, lo_d, r.columns);

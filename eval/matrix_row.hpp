@@ -43,7 +43,7 @@ class MatrixRowRule {
  public:
   MatrixRowRule(const SumRule& rule, std::int64_t leaves);
 
-  /// Fills the ends and flags; `hard[j]` is set where the scalar rule has to decide.
+  /// Fills the ends (where the sum is not rounded, hi_* may be lo_*) and flags; `hard[j]` is set where the scalar rule has to decide.
   void operator()(const MatrixRow& row, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags, std::uint8_t* hard) const;
 
  private:

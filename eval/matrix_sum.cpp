@@ -158,11 +158,10 @@ void magnitude_in_float64(MatrixRow& row, std::size_t depth) {
 
 /// The centre of one element in twice the precision, under the same rule. x, y: its factors.
 /// returns: nothing where the rule needs every leaf.
-std::optional<Set<F64>> refine(MatrixRow one, const double* x, const double* y, std::size_t depth, const MatrixRowRule& rule) {
-  if (!one.magnitude) return {};
+std::optional<Set<F64>> refine(MatrixRow one, const double* x, const double* y, std::size_t depth, bool rounds, const MatrixRowRule& rule) {
   const double n = static_cast<double>(depth) + 16;
   double magnitude;
-  if (!one.magnitude_may_be_exact) {  // it came from float32
+  if (rounds && !one.magnitude_may_be_exact) {  // it came from float32
     magnitude = magnitude_dot(x, y, depth);
     one.magnitude = &magnitude;
     magnitude_in_float64(one, depth);
@@ -184,7 +183,10 @@ struct RowBuffers {
   explicit RowBuffers(std::size_t n) : lo_d(n), lo_u(n), hi_d(n), hi_u(n), flags(n) {}
   std::vector<double> lo_d, lo_u, hi_d, hi_u;
   std::vector<std::uint8_t> flags;
-  Tile tile() { return {lo_d.data(), lo_u.data(), hi_d.data(), hi_u.data(), flags.data(), false}; }
+  Tile tile(bool is_point) {
+    if (is_point) return {lo_d.data(), lo_u.data(), lo_d.data(), lo_u.data(), flags.data(), true};
+    return {lo_d.data(), lo_u.data(), hi_d.data(), hi_u.data(), flags.data(), false};
+  }
 };
 
 /// The rest of a row from element j on.
@@ -245,9 +247,12 @@ bool is_matrix_sum(const Engine& engine, const SumNode& sum) {
   return matrices > 0 && size_of(sum.extents) * sum.leaves >= 1 << 14 && gemm_is_sane();
 }
 
-void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle, int precision, const Node* then, const std::function<Set<F64>(std::int64_t)>& bulk,
+void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool settle, int precision, const Node* then, const std::function<Set<F64>(std::int64_t)>& bulk,
                     const std::function<Climbed(std::int64_t)>& finer) {
   const std::size_t rank = sum.extents.size();
+  Plane& out = filled.plane();
+  const bool is_point = filled.is_point();
+  if (is_point && sum.rule.rounds) throw Bug("a sum in any order has freedom");
   const MatrixOperand left = matrix_operand(engine, sum, false), right = matrix_operand(engine, sum, true);
   std::vector<const Term*> others;
   for (const Term& t : sum.terms)
@@ -260,8 +265,10 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   const std::int64_t sa_row = left.line, sa_term = left.term, sb_column = right.line, sb_term = right.term;
   // A panel is small enough that Ctrl-C, which waits for a product, is answered soon, and that it takes little memory.
   const std::int64_t soon = std::max<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64);
+  // Several panels for each thread: one that shares its core with another program takes fewer.
+  constexpr std::int64_t least = 128;
   const std::int64_t longest = std::clamp<std::int64_t>(std::min(soon, (std::int64_t{1} << 22) / columns), 1, 512);
-  const std::int64_t panel = std::clamp<std::int64_t>(options.tile ? options.tile : (rows + 1) / 2, 1, longest), panels = (rows + panel - 1) / panel;
+  const std::int64_t panel = std::clamp<std::int64_t>(options.tile ? options.tile : std::max<std::int64_t>((rows + 7) / 8, least), 1, longest), panels = (rows + panel - 1) / panel;
   const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + right.offset(batch), depth, columns, sb_term, sb_column}; };
   // Lines are profiled in pieces, by all threads.
   const bool rounds = sum.rule.rounds;
@@ -302,6 +309,8 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
   });
 
   const MatrixRowRule rule(sum.rule, sum.leaves);
+  // A rounding to a coarser format does not need the ends themselves; one as fine as the sum's would be left open by any width.
+  const bool users_round = then && rounds && then->attributes.format->precision() < sum.rule.format.precision();
   std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0}, rejected{0};
   const double relative = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
@@ -332,16 +341,17 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
       return MatrixRow{width, centre.data() + i * columns, magnitudes_of_row, column_profile.norm.data(),
                        column_profile.grid.data(), row_profile.norm[static_cast<std::size_t>(i)], row_profile.grid[static_cast<std::size_t>(i)],
                        relative, underflow, rounds ? magnitudes->relative(depth) : 0, rounds ? magnitudes->absolute(depth) : 0,
-                       rounds && (!magnitudes->is_coarse() || planted(Mistake::certified_in_float32)), left.negative, then != nullptr};
+                       rounds && (!magnitudes->is_coarse() || planted(Mistake::certified_in_float32)), left.negative, users_round};
     };
     // The row of the output; its inner ends are kept only where they may differ.
     const auto ends_of = [&](std::int64_t i) {
       const std::int64_t start = (batch * rows + first + i) * columns;
-      return Tile{out.lo_d->data() + start, settle ? rounded_row.lo_u.data() : out.lo_u->data() + start,
-                  settle ? rounded_row.hi_d.data() : out.hi_d->data() + start, out.hi_u->data() + start, out.flags->data() + start, false};
+      double *const lo_d = out.lo_d->data() + start, *const lo_u = settle ? rounded_row.lo_u.data() : out.lo_u->data() + start;
+      if (is_point) return Tile{lo_d, lo_u, lo_d, lo_u, out.flags->data() + start, true};
+      return Tile{lo_d, lo_u, settle ? rounded_row.hi_d.data() : out.hi_d->data() + start, out.hi_u->data() + start, out.flags->data() + start, false};
     };
     const auto enclose = [&](const MatrixRow& row, const Tile& ends) {
-      const Tile sums_at = then ? sums_of_row.tile() : ends;
+      const Tile sums_at = then ? sums_of_row.tile(is_point) : ends;
       rule(row, sums_at.lo_d, sums_at.lo_u, sums_at.hi_d, sums_at.hi_u, sums_at.flags, hard.data());
       for (std::size_t j = 0; then && j < row.columns; j += tile_size) {
         const Tile part = from(sums_at, j);
@@ -366,12 +376,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
     const auto after = [&](const Set<F64>& x) { return then ? op_of(*then).map.f64({&x, 1}, then->attributes, {}) : x; };
     std::int64_t n_refined = 0;
     const auto put = [&](const OpenElement& e, double lo_d, double lo_u, double hi_d, double hi_u, std::uint8_t flags) {
-      const std::size_t at = static_cast<std::size_t>((batch * rows + first + e.i) * columns) + e.j;
-      (*out.lo_d)[at] = lo_d;
-      (*out.lo_u)[at] = lo_u;
-      (*out.hi_d)[at] = hi_d;
-      (*out.hi_u)[at] = hi_u;
-      (*out.flags)[at] = flags;
+      filled.put((batch * rows + first + e.i) * columns + static_cast<std::int64_t>(e.j), lo_d, lo_u, hi_d, hi_u, flags);
     };
     // A finer magnitude decides most of what float32 left open; as many elements at a time as a row has.
     if (rounds && magnitudes->is_coarse() && settle) {
@@ -386,7 +391,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
           row.other_grid = open_row.other_grid.data();
         }
         magnitude_in_float64(row, static_cast<std::size_t>(depth));
-        const Tile ends = found.tile();
+        const Tile ends = found.tile(is_point);
         enclose(row, ends);
         for (std::size_t k = 0; k < batch_of_open.size(); ++k) {
           const bool open = hard[k] || ends.lo_d[k] != ends.lo_u[k] || ends.hi_d[k] != ends.hi_u[k] || (ends.flags[k] & undecided);
@@ -424,7 +429,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, Plane& out, bool settle,
           one.other_magnitude = &e.other_magnitude;
           one.other_grid = &e.other_grid;
         }
-        const auto enclosure = refine(one, rows_of_a(e.i), columns_of_b(static_cast<std::int64_t>(e.j)), static_cast<std::size_t>(depth), rule);
+        const auto enclosure = refine(one, rows_of_a(e.i), columns_of_b(static_cast<std::int64_t>(e.j)), static_cast<std::size_t>(depth), rounds, rule);
         if (enclosure) s = after(*enclosure);
         n_refined += !is_undecided(s);
       }

@@ -10,11 +10,12 @@
 
 #include "eval/evaluate.hpp"
 #include "eval/float_guard.hpp"
+#include "eval/spread.hpp"
 
 namespace erx {
 
 inline int thread_count(const EvaluateOptions& options) {
-  return options.threads > 0 ? options.threads : std::max(1, omp_get_num_procs());
+  return options.threads > 0 ? options.threads : std::max(1, omp_get_max_threads());
 }
 
 inline void stop_if_asked(const EvaluateOptions& options) {
@@ -29,9 +30,11 @@ void parallel_blocks(std::int64_t count, const EvaluateOptions& options, const B
   std::atomic<bool> abandon{false};
   std::atomic<std::int64_t> done{0};
   const int threads = static_cast<int>(std::min<std::int64_t>(thread_count(options), std::max<std::int64_t>(count, 1)));
+  Spread spread;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     try {
+      if (threads > 1) spread.take_place();
       FloatGuard guard;
 #pragma omp for schedule(dynamic, 1)
       for (std::int64_t block = 0; block < count; ++block) {

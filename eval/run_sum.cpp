@@ -9,6 +9,7 @@
 #include "eval/matrix_sum.hpp"
 #include "eval/parallel.hpp"
 #include "eval/reduce.hpp"
+#include "eval/sum_plane.hpp"
 #include "eval/sum_parts.hpp"
 #include "ops/planted.hpp"
 
@@ -101,25 +102,6 @@ class BulkReader {
   const Engine& engine_;
 };
 
-/// Arrays to be filled; a settled node has exact ends.
-Plane make_plane(std::int64_t n, bool settle) {
-  const auto array = [&] { return std::make_shared<Doubles>(static_cast<std::size_t>(n)); };
-  Plane p{array(), nullptr, nullptr, array(), std::make_shared<FlagBytes>(static_cast<std::size_t>(n), 0)};
-  p.lo_u = settle ? p.lo_d : array();
-  p.hi_d = settle ? p.hi_u : array();
-  return p;
-}
-
-void put(Plane& p, std::int64_t at, const Set<F64>& s) {
-  const std::size_t i = static_cast<std::size_t>(at);
-  const bool reals = s.has_reals();
-  (*p.lo_d)[i] = reals ? s.lo.d : 0;
-  (*p.lo_u)[i] = reals ? s.lo.u : 0;
-  (*p.hi_d)[i] = reals ? (s.is_point ? s.lo.d : s.hi.d) : 0;
-  (*p.hi_u)[i] = reals ? (s.is_point ? s.lo.u : s.hi.u) : 0;
-  (*p.flags)[i] = s.flags;
-}
-
 /// Counts of one loop, added to the engine's at its end.
 struct Tally {
   std::atomic<std::int64_t> bulk{0}, big{0}, exact{0}, open{0};
@@ -136,7 +118,7 @@ struct Tally {
 
 /// Computes elements [0, n) with `bulk(flat)`, and undecided ones with `finer(flat)` where the node settles.
 template <class Bulk, class Finer>
-void run_elements(Engine& engine, std::int64_t n, std::int64_t work, bool settle, Plane& p, const Bulk& bulk, const Finer& finer) {
+void run_elements(Engine& engine, std::int64_t n, std::int64_t work, bool settle, SumPlane& p, const Bulk& bulk, const Finer& finer) {
   const EvaluateOptions& options = engine.options();
   const bool forced = options.lowest != EvaluateOptions::Tier::f64;
   Tally tally;
@@ -146,25 +128,26 @@ void run_elements(Engine& engine, std::int64_t n, std::int64_t work, bool settle
       stop_if_asked(options);  // an element may read millions of leaves
       const Set<F64> s = bulk(e);
       if (!settle || (!forced && !is_undecided(s))) {
-        put(p, e, s);
+        p.put(e, s);
         if (settle) tally.add(Climbed::By::bulk);
         continue;
       }
       const Climbed c = finer(e);
       tally.add(c.by);
-      put(p, e, c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags));
+      p.put(e, c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags));
     }
   });
   tally.into(engine.counters);
 }
 
-Stored stored_of(const Engine& engine, NodeId id, bool settled, Plane p) {
+Stored stored_of(const Engine& engine, NodeId id, bool settled, SumPlane& filled) {
+  Plane p = filled.take();
   const Node& node = engine.graph()[id];
   Stored s;
   s.tensor.type = node.type;
   s.tensor.extents = extents_of(node.shape);
   s.tensor.settled = settled;
-  s.is_point = *p.lo_d == *p.hi_d && *p.lo_u == *p.hi_u;
+  s.is_point = p.lo_d == p.hi_d && p.lo_u == p.hi_u;
   s.tensor.planes = {std::move(p)};
   return s;
 }
@@ -193,7 +176,8 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
   const Type& type = graph[id].type;
   const bool settle = then || (settles(type) && precision >= type.format.precision());
   const Node* after = then ? &graph[*then] : nullptr;
-  Plane p = make_plane(n, settle);
+  // A deterministic sum has one end even where its enclosure is wide.
+  SumPlane p(n, settle, !graph.has_freedom(then.value_or(id)));
   const auto bulk = [&](std::int64_t e) {
     BulkReader reader(engine);
     const Set<F64> s = sum_element<F64>(sum, e, reader, {});
@@ -204,9 +188,7 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
     run_matrix_sum(engine, sum, p, settle, precision, after, bulk, finer);
   else
     run_elements(engine, n, sum.leaves, settle, p, bulk, finer);
-  Stored s = stored_of(engine, then.value_or(id), settle, std::move(p));
-  // A deterministic sum has one end even where its enclosure is wide.
-  s.is_point = s.is_point && !graph.has_freedom(then.value_or(id));
+  Stored s = stored_of(engine, then.value_or(id), settle, p);
   if (!then) s.sum = std::move(sum);
   finish(s);
   return s;
@@ -217,7 +199,7 @@ Stored run_reduction(Engine& engine, NodeId id) {
   read_masks(engine, reduction);
   const Node& node = engine.graph()[id];
   const std::int64_t n = size_of(reduction.extents);
-  Plane p = make_plane(n, settles(node.type));
+  SumPlane p(n, settles(node.type), !engine.graph().has_freedom(id));
   run_elements(
       engine, n, reduction.leaves, settles(node.type), p,
       [&](std::int64_t e) {
@@ -225,8 +207,7 @@ Stored run_reduction(Engine& engine, NodeId id) {
         return reduce_element<F64>(node, reduction, e, reader, {});
       },
       [&](std::int64_t e) { return climb_reduction(engine, reduction, e); });
-  Stored s = stored_of(engine, id, settles(node.type), std::move(p));
-  s.is_point = s.is_point && !engine.graph().has_freedom(id);
+  Stored s = stored_of(engine, id, settles(node.type), p);
   s.reduction = std::move(reduction);
   finish(s);
   return s;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "ops/clones.hpp"
 #include "ops/num/big.hpp"
 #include "ops/num/exact.hpp"
 #include "ops/num/f64.hpp"
@@ -49,6 +50,11 @@ struct Decoder {
     return std::bit_cast<double>(sign << 63 | (e + static_cast<std::uint64_t>(to_double)) << 52 | m << (52 - format.fraction_bits));
   }
 
+  /// Special values have the greatest exponent and no other codes are special.
+  bool is_ieee() const {
+    return plain && format.has_sign && format.has_subnormals && format.has_infinity() && format.has_zero && format.nans == Nans::ieee &&
+           sign_shift == 15 && to_double <= 1022;
+  }
   /// The codes are the leading bits of those of float32, special values included.
   bool is_head_of_float32() const {
     return format.exponent_bits == 8 && format.bias == 127 && format.has_sign && format.has_subnormals && format.has_infinity() &&
@@ -62,12 +68,37 @@ struct Decoder {
   bool plain;
 };
 
-// Calls visit(i, address) for `count` elements from `first` on, in C order.
-template <class Visit>
-void walk(const Tensor& t, std::int64_t first, std::int64_t count, Visit visit) {
+// Runs of elements side by side.
+ERX_VECTOR_CLONES void widen_float32(const std::byte* p, std::int64_t n, double* out) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<double>(load<float>(p + 4 * i));
+}
+ERX_VECTOR_CLONES void widen_head_of_float32(const std::byte* p, std::int64_t n, int shift, double* out) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(p + 2 * i)) << shift));
+}
+/// Codes of an IEEE format of 16 bits: the magnitude as the bits of a double has the wrong exponent by a constant, subnormals included.
+ERX_VECTOR_CLONES void widen_ieee(const std::byte* p, std::int64_t n, const Decoder& decoder, double* out) {
+  const int shift = 52 - decoder.format.fraction_bits;
+  const double scale = std::ldexp(1.0, decoder.to_double);
+  const std::uint64_t least_special = decoder.exponent_mask << decoder.format.fraction_bits;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint64_t code = load<std::uint16_t>(p + 2 * i), magnitude = code & 0x7fff;
+    const std::uint64_t special = -static_cast<std::uint64_t>(magnitude >= least_special) & 0x7ff0000000000000u;
+    const double value = std::bit_cast<double>(magnitude << shift) * scale;
+    out[i] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | special | (code >> 15) << 63);
+  }
+}
+
+// Calls run(i, address, n) for runs of n elements side by side, or visit(i, address) for each, in C order. `size`: of an element.
+template <class Run, class Visit>
+void walk(const Tensor& t, std::int64_t first, std::int64_t count, std::int64_t size, Run run_of, Visit visit) {
   if (count <= 0) return;
   const std::size_t rank = t.extents.size();
   if (rank == 0) return visit(0, t.data);
+  if (Extents strides = contiguous_strides(t.extents); [&] {
+        for (std::int64_t& s : strides) s *= size;
+        return strides == t.byte_strides;
+      }())
+    return run_of(0, t.data + first * size, count);
   Extents index(rank);
   std::int64_t rest = first;
   for (std::size_t k = rank; k-- > 0;) {
@@ -79,7 +110,12 @@ void walk(const Tensor& t, std::int64_t first, std::int64_t count, Visit visit) 
   for (std::int64_t i = 0;;) {
     const std::int64_t run = std::min(count - i, t.extents[rank - 1] - index[rank - 1]);
     const std::int64_t step = t.byte_strides[rank - 1];
-    for (std::int64_t j = 0; j < run; ++j, p += step) visit(i + j, p);
+    if (step == size) {
+      run_of(i, p, run);
+      p += step * run;
+    } else {
+      for (std::int64_t j = 0; j < run; ++j, p += step) visit(i + j, p);
+    }
     i += run;
     if (i == count) return;
     p -= step * t.extents[rank - 1];
@@ -93,9 +129,17 @@ void walk(const Tensor& t, std::int64_t first, std::int64_t count, Visit visit) 
   }
 }
 
+template <class Visit>
+void walk(const Tensor& t, std::int64_t first, std::int64_t count, std::size_t size, Visit visit) {
+  const auto step = static_cast<std::int64_t>(size);
+  walk(t, first, count, step, [&](std::int64_t i, const std::byte* p, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j) visit(i + j, p + j * step);
+  }, visit);
+}
+
 template <class T>
 void decode_as(const Tensor& t, std::int64_t first, std::int64_t count, double* out) {
-  walk(t, first, count, [out](std::int64_t i, const std::byte* p) { out[i] = static_cast<double>(load<T>(p)); });
+  walk(t, first, count, sizeof(T), [out](std::int64_t i, const std::byte* p) { out[i] = static_cast<double>(load<T>(p)); });
 }
 
 Tensor owning(Type type, Storage storage, Extents extents, std::size_t element_size, std::vector<std::byte> bytes) {
@@ -231,7 +275,9 @@ double Tensor::at(std::int64_t flat) const {
 void Tensor::decode(std::int64_t first, std::int64_t count, double* out) const {
   switch (storage) {
     case Storage::f64: return decode_as<double>(*this, first, count, out);
-    case Storage::f32: return decode_as<float>(*this, first, count, out);
+    case Storage::f32:
+      return walk(*this, first, count, 4, [out](std::int64_t i, const std::byte* p, std::int64_t n) { widen_float32(p, n, out + i); },
+                  [out](std::int64_t i, const std::byte* p) { out[i] = static_cast<double>(load<float>(p)); });
     case Storage::i8: return decode_as<std::int8_t>(*this, first, count, out);
     case Storage::i16: return decode_as<std::int16_t>(*this, first, count, out);
     case Storage::i32: return decode_as<std::int32_t>(*this, first, count, out);
@@ -241,16 +287,21 @@ void Tensor::decode(std::int64_t first, std::int64_t count, double* out) const {
     case Storage::u32: return decode_as<std::uint32_t>(*this, first, count, out);
     case Storage::u64: return decode_as<std::uint64_t>(*this, first, count, out);
     case Storage::boolean:
-      return walk(*this, first, count, [out](std::int64_t i, const std::byte* p) { out[i] = *p != std::byte{0}; });
+      return walk(*this, first, count, 1, [out](std::int64_t i, const std::byte* p) { out[i] = *p != std::byte{0}; });
     case Storage::code: {
       const Decoder value(type.format);
-      if (value.bytes == 2 && value.is_head_of_float32())
-        return walk(*this, first, count, [out, shift = 23 - type.format.fraction_bits](std::int64_t i, const std::byte* p) {
-          out[i] = std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(p)) << shift);
-        });
+      if (value.bytes == 2 && (value.is_head_of_float32() || value.is_ieee())) {
+        const bool is_head = value.is_head_of_float32();
+        const int shift = 23 - type.format.fraction_bits;
+        const auto run = [&](std::int64_t i, const std::byte* p, std::int64_t n) {
+          if (is_head) widen_head_of_float32(p, n, shift, out + i);
+          else widen_ieee(p, n, value, out + i);
+        };
+        return walk(*this, first, count, 2, run, [&](std::int64_t i, const std::byte* p) { run(i, p, 1); });
+      }
       // A constant width lets the compiler turn the load into one instruction.
-      if (value.bytes == 2) return walk(*this, first, count, [&](std::int64_t i, const std::byte* p) { out[i] = value(load<std::uint16_t>(p)); });
-      return walk(*this, first, count, [&](std::int64_t i, const std::byte* p) { out[i] = value(load_code(p, value.bytes)); });
+      if (value.bytes == 2) return walk(*this, first, count, 2, [&](std::int64_t i, const std::byte* p) { out[i] = value(load<std::uint16_t>(p)); });
+      return walk(*this, first, count, value.bytes, [&](std::int64_t i, const std::byte* p) { out[i] = value(load_code(p, value.bytes)); });
     }
     case Storage::rational: break;
   }

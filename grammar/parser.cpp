@@ -187,14 +187,10 @@ BOOST_SPIRIT_DEFINE(equals, let_name, name_list, statement, block)
 const auto bare = node(Form::block, none, +(x3::omit[*x3::lit(';')] >> statement));
 
 // Items.
-const Mark<struct OpenParen> open_paren = "`(`";
-const auto open_paren_def = x3::lit('(');
 const Mark<struct Colon> colon = "`:` and a type";
 const auto colon_def = x3::lit(':');
 const Mark<struct Arrow> arrow = "`->` and the type of the result";
 const auto arrow_def = x3::lit("->");
-const Mark<struct OpenBrace> open_brace = "`{`";
-const auto open_brace_def = x3::lit('{');
 const Words<struct ItemName> item_name = "a name";
 const auto item_name_def = name_text;
 const Rule<struct TypeId> type = "a type";
@@ -204,7 +200,7 @@ const Rule<struct ParametersId> parameters = "`(`";
 const Rule<struct ResultsId> results = "a type";
 const Rule<struct LinesId> lines = "`{`";
 const Rule<struct SpecNameId> spec_name = "the name of a spec";
-BOOST_SPIRIT_DEFINE(open_paren, colon, arrow, open_brace, item_name)
+BOOST_SPIRIT_DEFINE(colon, arrow, item_name)
 
 const auto rest = node(Form::rest, "..." >> (name_text | none), x3::eps);
 const auto dims = node(Form::dims, none, x3::lit('[') >> *((rest | additive) > comma_bracket) > close_dims);
