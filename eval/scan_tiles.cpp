@@ -4,9 +4,9 @@
 #include <type_traits>
 
 #include "eval/parallel.hpp"
-#include "eval/stream_copy.hpp"
 #include "ops/scan_exact.hpp"
 #include "ops/scan_tile.hpp"
+#include "ops/stream_copy.hpp"
 
 namespace erx {
 namespace {
@@ -17,48 +17,66 @@ constexpr std::int64_t streamed = std::int64_t{1} << 20;  // a result of so many
 /// Where one array is read or written for the lines of a tile: in place, or by way of a copy of `chunk` rows.
 class Rows {
  public:
-  /// `streams`: rows of results, even in place, are copied past the caches.
-  Rows(const ScanNode::Read& read, const ScanNode& scan, std::int64_t first, std::int64_t lines, bool streams = false) : step_(read.step), streams_(streams) {
+  Rows(const ScanNode::Read& read, const ScanNode& scan, std::int64_t first, std::int64_t lines) : step_(read.step) {
     for (std::int64_t i = 0; i < lines; ++i) {
       places_.push_back(read.at(scan.lines, first + i));
       in_place_ = in_place_ && places_.back() == places_.front() + i;
     }
   }
 
+  /// Eight lines at a time: what is read stays in the cache until all of it was.
   template <class T>
   void read(const T* from, std::int64_t t, std::int64_t steps, std::vector<T>& copy) const {
     if (in_place_) return;
-    copy.resize(places_.size() * static_cast<std::size_t>(chunk));
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      for (std::int64_t k = 0; k < steps; ++k) copy[static_cast<std::size_t>(k) * places_.size() + i] = from[places_[i] + (t + k) * step_];
+    copy.resize(stride() * static_cast<std::size_t>(chunk));
+    each_block([&](std::size_t i, std::size_t count) {
+      for (std::int64_t k = 0; k < steps; ++k)
+        for (std::size_t j = i; j < i + count; ++j) copy[static_cast<std::size_t>(k) * stride() + j] = from[places_[j] + (t + k) * step_];
+    });
   }
   template <class T>
-  void write(T* to, std::int64_t t, std::int64_t steps, const std::vector<T>& copy) const {
-    if (in_place_ && !streams_) return;
-    if (in_place_) {
-      for (std::int64_t k = 0; k < steps; ++k) {
-        const T* row = copy.data() + static_cast<std::size_t>(k) * places_.size();
-        T* place = to + places_.front() + (t + k) * step_;
-        if constexpr (std::is_same_v<T, double>) stream_copy(row, places_.size(), place);
-        else std::copy_n(row, places_.size(), place);
+  void write(T* to, std::int64_t t, std::int64_t steps, const std::vector<T>& copy, bool streams) const {
+    if (in_place_) return;
+    each_block([&](std::size_t i, std::size_t count) {
+      T lines[8][chunk];
+      const bool forward = step_ == 1, backward = step_ == -1;
+      for (std::int64_t k = 0; k < steps; ++k)
+        for (std::size_t j = 0; j < count; ++j) lines[j][backward ? steps - 1 - k : k] = copy[static_cast<std::size_t>(k) * stride() + i + j];
+      for (std::size_t j = 0; j < count; ++j) {
+        if (!forward && !backward) {
+          for (std::int64_t k = 0; k < steps; ++k) to[places_[i + j] + (t + k) * step_] = lines[j][k];
+          continue;
+        }
+        T* place = to + places_[i + j] + (backward ? -(t + steps - 1) : t);
+        if constexpr (std::is_same_v<T, double>)
+          if (streams) {
+            stream_copy(lines[j], static_cast<std::size_t>(steps), place);
+            continue;
+          }
+        std::copy_n(lines[j], steps, place);
       }
-      return;
-    }
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      for (std::int64_t k = 0; k < steps; ++k) to[places_[i] + (t + k) * step_] = copy[static_cast<std::size_t>(k) * places_.size() + i];
+    });
   }
   /// The row of step t + k.
   template <class T>
   T* row(T* whole, std::int64_t t, std::int64_t k, std::vector<std::remove_const_t<T>>& copy) const {
-    if (in_place_ && !streams_) return whole + places_.front() + (t + k) * step_;
-    copy.resize(places_.size() * static_cast<std::size_t>(chunk));
-    return copy.data() + static_cast<std::size_t>(k) * places_.size();
+    if (in_place_) return whole + places_.front() + (t + k) * step_;
+    copy.resize(stride() * static_cast<std::size_t>(chunk));
+    return copy.data() + static_cast<std::size_t>(k) * stride();
   }
+  bool in_place() const { return in_place_; }
 
  private:
   std::vector<std::int64_t> places_;
   std::int64_t step_;
-  bool in_place_ = true, streams_;
+  bool in_place_ = true;
+
+  /// Of rows: whole lines of the cache, and not a power of two, which would put all rows into the same few places of it.
+  std::size_t stride() const { return (places_.size() + 7) / 8 * 8 + 8; }
+  template <class Body>
+  void each_block(const Body& body) const {
+    for (std::size_t i = 0; i < places_.size(); i += 8) body(i, std::min<std::size_t>(8, places_.size() - i));
+  }
 };
 
 /// One operand of a tile.
@@ -128,7 +146,8 @@ class ExactLines {
 void run_tile(Engine& engine, const ScanNode& scan, Plane& out, std::int64_t first, std::int64_t count, const std::function<void(std::int64_t)>& finer) {
   const auto lines = static_cast<std::size_t>(count);
   OperandRows a(engine, scan.a, scan, first, count), b(engine, scan.b, scan, first, count);
-  const Rows results(scan.out, scan, first, count, size_of(scan.lines) * scan.steps >= streamed);
+  const Rows results(scan.out, scan, first, count);
+  const bool streams = size_of(scan.lines) * scan.steps >= streamed;
   std::vector<double> init_lo, init_hi;
   std::vector<std::size_t> special;
   ExactLines exact(scan.rule, lines);
@@ -160,11 +179,11 @@ void run_tile(Engine& engine, const ScanNode& scan, Plane& out, std::int64_t fir
       a.find_special(t, k, lines, [&](std::size_t i) { tile.open(i); });
       b.find_special(t, k, lines, [&](std::size_t i) { tile.open(i); });
     }
-    tile.run(rows.data(), rows.size());
+    tile.run(rows.data(), rows.size(), streams && results.in_place());
     for (const ScanStepRow& row : rows) exact.step(row, zero);
-    results.write(out.lo_d->data(), t, steps, lo_copy);
-    results.write(out.hi_u->data(), t, steps, hi_copy);
-    results.write(out.flags->data(), t, steps, flags_copy);
+    results.write(out.lo_d->data(), t, steps, lo_copy, streams);
+    results.write(out.hi_u->data(), t, steps, hi_copy, streams);
+    results.write(out.flags->data(), t, steps, flags_copy, false);
   }
   end_of_stream();
   for (std::size_t i = 0; i < lines; ++i) {
@@ -182,7 +201,7 @@ void run_scan_tiles(Engine& engine, const ScanNode& scan, Plane& out, const std:
   const std::int64_t lines = scan.steps > 0 ? size_of(scan.lines) : 0;
   // As many lines at a time as fit into the cache with what is kept of each, and some for every thread. Sets do not depend on it.
   const std::int64_t most = std::max<std::int64_t>(8, lines / (4 * thread_count(engine.options())));
-  const std::int64_t width = engine.options().tile > 0 ? engine.options().tile : std::min<std::int64_t>(256, most);
+  const std::int64_t width = engine.options().tile > 0 ? engine.options().tile : std::min<std::int64_t>(1024, most);
   parallel_blocks((lines + width - 1) / width, engine.options(), [&](std::int64_t k) {
     run_tile(engine, scan, out, k * width, std::min(width, lines - k * width), finer);
   });

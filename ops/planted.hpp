@@ -96,6 +96,9 @@ enum class Mistake {
   scan_first_step,        // h_1 is a_1 0 + b_1, never b_1
   scan_rounded_twice,     // the fused sum to float64 first, to nearest
   scan_unseen_overflow,   // in a line among others
+  scan_subnormals_as_normal,  // no watch for values below the smallest normal
+  scan_exact_in_float64,  // nothing added for what float64 loses of the state
+  scan_middle_unseen,     // a fused sum in the middle of two values taken as it is
   scan_grid_of_states,    // exact states, whatever the products of factors are
   sum_not_rounded,        // a rounding after a sum is given the sum's bound, not the value of F it rounds to
 };

@@ -28,8 +28,8 @@ class ScanTile {
   ScanTile(const ScanRule&, std::size_t lines, const double* init_lo, const double* init_hi);
   ~ScanTile();
 
-  /// The next steps, some at a time: fills the rows of the results.
-  void run(const ScanStepRow* rows, std::size_t steps);
+  /// The next steps, some at a time: fills the rows of the results; `streams`: the ends past the caches, end_of_stream() is the caller's.
+  void run(const ScanStepRow* rows, std::size_t steps, bool streams = false);
   /// A line with special values, as the caller sees.
   void open(std::size_t line);
   /// Has scan_states to compute this line? Known after the last step.

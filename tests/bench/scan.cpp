@@ -9,15 +9,16 @@
 #include <random>
 #include <vector>
 
+#include "eval/buffer.hpp"
 #include "ops/clones.hpp"
-#include "eval/stream_copy.hpp"
 #include "ops/scan_tile.hpp"
+#include "ops/stream_copy.hpp"
 
 using namespace erx;
 
 namespace {
 
-constexpr std::size_t batch = 8, steps = 1024, lines = 1024, width = 256;
+constexpr std::size_t batch = 8, steps = 1024, lines = 1024, width = 1024;
 
 ERX_VECTOR_CLONES void plain_row(const double* a, const double* b, double* h, double* out, std::size_t n) {
   ERX_INDEPENDENT
@@ -28,8 +29,8 @@ ERX_VECTOR_CLONES void plain_row(const double* a, const double* b, double* h, do
 }
 
 struct Data {
-  std::vector<double> a, b, lo, hi;
-  std::vector<std::uint8_t> flags;
+  Doubles a, b, lo, hi;  // large pages, as the evaluator's
+  FlagBytes flags;
 };
 
 void plain(Data& d) {
@@ -45,20 +46,14 @@ void plain(Data& d) {
 /// As the evaluator runs it: results leave the cache row by row.
 void certified(Data& d, const ScanRule& rule) {
   constexpr std::size_t chunk = 16;
-  std::vector<double> lo(chunk * width), hi(chunk * width);
   for (std::size_t q = 0; q < batch; ++q)
     for (std::size_t first = 0; first < lines; first += width) {
       ScanTile tile(rule, width, nullptr, nullptr);
       std::vector<ScanStepRow> rows(chunk);
       for (std::size_t t = 0; t < steps; t += chunk) {
         const auto at = [&](std::size_t k) { return (q * steps + t + k) * lines + first; };
-        for (std::size_t k = 0; k < chunk; ++k)
-          rows[k] = {&d.a[at(k)], &d.a[at(k)], &d.b[at(k)], &d.b[at(k)], &lo[k * width], &hi[k * width], &d.flags[at(k)]};
-        tile.run(rows.data(), chunk);
-        for (std::size_t k = 0; k < chunk; ++k) {
-          stream_copy(rows[k].lo, width, &d.lo[at(k)]);
-          stream_copy(rows[k].hi, width, &d.hi[at(k)]);
-        }
+        for (std::size_t k = 0; k < chunk; ++k) rows[k] = {&d.a[at(k)], &d.a[at(k)], &d.b[at(k)], &d.b[at(k)], &d.lo[at(k)], &d.hi[at(k)], &d.flags[at(k)]};
+        tile.run(rows.data(), chunk, true);
       }
       end_of_stream();
       for (std::size_t i = 0; i < width; ++i)
@@ -84,7 +79,7 @@ double seconds(F f) {
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 5;
   const std::size_t n = batch * steps * lines;
-  Data d{std::vector<double>(n), std::vector<double>(n), std::vector<double>(n), std::vector<double>(n), std::vector<std::uint8_t>(n)};
+  Data d{Doubles(n), Doubles(n), Doubles(n, 0.0), Doubles(n, 0.0), FlagBytes(n, 0)};
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> decay(0.5, 0.999);
   std::normal_distribution<double> normal;

@@ -49,7 +49,8 @@ constexpr Planted all[] = {
     ERX_PLANTED(scan_init_left_out, recurrences), ERX_PLANTED(scan_exact_products, recurrences), ERX_PLANTED(scan_one_end, recurrences),
     ERX_PLANTED(scan_flush_as_subnormal, recurrences), ERX_PLANTED(scan_overflow_of_states, recurrences),
     ERX_PLANTED(scan_rounded_twice, recurrence_tiles), ERX_PLANTED(scan_unseen_overflow, recurrence_tiles),
-    ERX_PLANTED(scan_range_at_end, recurrences), ERX_PLANTED(scan_first_step, recurrences), ERX_PLANTED(scan_grid_of_states, recurrences),
+    ERX_PLANTED(scan_subnormals_as_normal, recurrence_tiles), ERX_PLANTED(scan_exact_in_float64, recurrence_tiles),
+    ERX_PLANTED(scan_middle_unseen, recurrence_tiles), ERX_PLANTED(scan_range_at_end, recurrences), ERX_PLANTED(scan_first_step, recurrences), ERX_PLANTED(scan_grid_of_states, recurrences),
     ERX_PLANTED(certified_in_float32, matrices), ERX_PLANTED(float64_bound_in_float32, matrices), ERX_PLANTED(sum_not_rounded, matrices),
 };
 #undef ERX_PLANTED
