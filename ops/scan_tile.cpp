@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/clones.hpp"
 #include "ops/scan_bound_lines.hpp"
 #include "ops/scan_lines.hpp"
 #include "ops/scan_order_lines.hpp"
