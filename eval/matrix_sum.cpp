@@ -178,6 +178,23 @@ std::optional<Set<F64>> refine(MatrixRow one, const double* x, const double* y, 
   return Set<F64>::between(F64{lo_d, lo_u}, F64{hi_d, hi_u}, flags);
 }
 
+/// The element rounded to nearest into float64, which no enclosure by doubles decides; 0 and special values are not decided here.
+std::optional<Set<F64>> rounded_to_double(const MatrixRow& one, const double* x, const double* y, std::size_t depth) {
+  const double norm = one.row_norm * one.norm[0];
+  if (!(norm < infinity)) return {};
+  const double n = static_cast<double>(depth) + 16;
+  const Doubled sum = dot2_pair(x, y, depth);
+  if (!rounds_to_high(sum, planted(Mistake::doubles_without_error) ? 0 : norm * n * n * 0x1p-104 + 2 * one.absolute)) return {};
+  return Set<F64>::point(F64::exact(one.negative ? -sum.high : sum.high));
+}
+
+/// Rounding to nearest into the format of a double?
+bool rounds_to_double(const Node& node) {
+  const Format& f = *node.attributes.format;
+  const Rounding& r = node.attributes.rounding;
+  return f.precision() == 53 && f.emax() == 1023 && f.has_subnormals && r.mode == Mode::rne && r.flush == Flush::no;
+}
+
 /// One row of enclosures.
 struct RowBuffers {
   explicit RowBuffers(std::size_t n) : lo_d(n), lo_u(n), hi_d(n), hi_u(n), flags(n) {}
@@ -311,6 +328,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
   const MatrixRowRule rule(sum.rule, sum.leaves);
   // A rounding to a coarser format does not need the ends themselves; one as fine as the sum's would be left open by any width.
   const bool users_round = then && rounds && then->attributes.format->precision() < sum.rule.format.precision();
+  const bool to_double = then && !rounds && others.empty() && rounds_to_double(*then);
   std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0}, rejected{0};
   const double relative = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
@@ -429,8 +447,12 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
           one.other_magnitude = &e.other_magnitude;
           one.other_grid = &e.other_grid;
         }
-        const auto enclosure = refine(one, rows_of_a(e.i), columns_of_b(static_cast<std::int64_t>(e.j)), static_cast<std::size_t>(depth), rounds, rule);
-        if (enclosure) s = after(*enclosure);
+        const double *x = rows_of_a(e.i), *y = columns_of_b(static_cast<std::int64_t>(e.j));
+        if (to_double) {
+          if (const auto nearest = rounded_to_double(one, x, y, static_cast<std::size_t>(depth))) s = *nearest;
+        } else if (const auto enclosure = refine(one, x, y, static_cast<std::size_t>(depth), rounds, rule)) {
+          s = after(*enclosure);
+        }
         n_refined += !is_undecided(s);
       }
       if (settle && is_undecided(s)) {

@@ -5,12 +5,15 @@
 
 #include "eval/choice_label.hpp"
 #include "eval/engine.hpp"
+#include "eval/fixed_order.hpp"
 #include "eval/ladder.hpp"
+#include "eval/line_sum.hpp"
 #include "eval/matrix_sum.hpp"
 #include "eval/parallel.hpp"
 #include "eval/reduce.hpp"
 #include "eval/sum_plane.hpp"
 #include "eval/sum_parts.hpp"
+#include "eval/tally.hpp"
 #include "ops/planted.hpp"
 
 namespace erx {
@@ -102,20 +105,6 @@ class BulkReader {
   const Engine& engine_;
 };
 
-/// Counts of one loop, added to the engine's at its end.
-struct Tally {
-  std::atomic<std::int64_t> bulk{0}, big{0}, exact{0}, open{0};
-  void add(Climbed::By by) {
-    ++(by == Climbed::By::big ? big : by == Climbed::By::exact ? exact : by == Climbed::By::bulk ? bulk : open);
-  }
-  void into(Counters& c) const {
-    c.bulk += bulk;
-    c.big += big;
-    c.exact += exact;
-    c.open += open;
-  }
-};
-
 /// Computes elements [0, n) with `bulk(flat)`, and undecided ones with `finer(flat)` where the node settles.
 template <class Bulk, class Finer>
 void run_elements(Engine& engine, std::int64_t n, std::int64_t work, bool settle, SumPlane& p, const Bulk& bulk, const Finer& finer) {
@@ -186,6 +175,10 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
   const auto finer = [&](std::int64_t e) { return climb(engine, sum, after, e); };
   if (engine.options().lowest == EvaluateOptions::Tier::f64 && is_matrix_sum(engine, sum))
     run_matrix_sum(engine, sum, p, settle, precision, after, bulk, finer);
+  else if (engine.options().lowest == EvaluateOptions::Tier::f64 && has_fixed_order(engine, sum))
+    run_fixed_order(engine, sum, p, settle, after, bulk, finer);
+  else if (engine.options().lowest == EvaluateOptions::Tier::f64 && is_line_sum(engine, sum))
+    run_line_sum(engine, sum, p, settle, after, bulk, finer);
   else
     run_elements(engine, n, sum.leaves, settle, p, bulk, finer);
   Stored s = stored_of(engine, then.value_or(id), settle, p);

@@ -7,7 +7,7 @@
 
 namespace erx {
 
-ERX_VECTOR_CLONES double dot2(const double* a, const double* b, std::size_t n) {
+ERX_VECTOR_CLONES Doubled dot2_pair(const double* a, const double* b, std::size_t n) {
   constexpr std::size_t lanes = 16;
   double sum[lanes] = {}, error[lanes] = {};
   std::size_t i = 0;
@@ -34,7 +34,18 @@ ERX_VECTOR_CLONES double dot2(const double* a, const double* b, std::size_t n) {
     add(sum[l]);
     rest += error[l];
   }
-  return total + rest;
+  const double high = total + rest, t = high - total;
+  return {high, (total - (high - t)) + (rest - t)};
+}
+
+bool rounds_to_high(const Doubled& x, double error) {
+  const double size = std::fabs(x.high);
+  if (!(size > 0x1p-1000 && size < 0x1p1000)) return false;
+  const double above = std::nextafter(size, 0x1p1023) - size, below = size - std::nextafter(size, 0.0);
+  const double low = x.high < 0 ? -x.low : x.low, reach = error * (1 + 0x1p-50);
+  // Half a spacing is a double; sums of this size err by less than the margin.
+  constexpr double margin = 1 - 0x1p-50;
+  return low + reach < above / 2 * margin && reach - low < below / 2 * margin;
 }
 
 }  // namespace erx

@@ -49,6 +49,11 @@ enum class Mistake {
   raw_product_at_root,
   always_fused,           // no accumulator that starts at zero
   binary_trees,           // no node of several terms
+  fused_rounds_twice,     // a fused sum by way of float64
+  first_product_not_fused,
+  doubles_without_error,  // a sum in twice the precision, taken for exact
+  lines_without_error,    // a sum of doubles, taken for exact
+  grid_of_underflow,      // a product that is 0 in float64 has no grid
   no_store,               // parts stay in the format of the sum
   // functions known by their error
   ends_inward,            // a tiny rel gives no value at all

@@ -13,7 +13,7 @@ using namespace erx::test;
 
 namespace {
 
-enum class Part { roundings, orders, tensor_cores, bounds, choices, recurrences, recurrence_tiles, matrices };
+enum class Part { roundings, orders, tensor_cores, bounds, choices, recurrences, recurrence_tiles, lines, matrices };
 
 struct Planted {
   Mistake mistake;
@@ -52,6 +52,8 @@ constexpr Planted all[] = {
     ERX_PLANTED(scan_subnormals_as_normal, recurrence_tiles), ERX_PLANTED(scan_exact_in_float64, recurrence_tiles),
     ERX_PLANTED(scan_middle_unseen, recurrence_tiles), ERX_PLANTED(scan_range_at_end, recurrences), ERX_PLANTED(scan_first_step, recurrences), ERX_PLANTED(scan_grid_of_states, recurrences),
     ERX_PLANTED(certified_in_float32, matrices), ERX_PLANTED(float64_bound_in_float32, matrices), ERX_PLANTED(sum_not_rounded, matrices),
+    ERX_PLANTED(fused_rounds_twice, lines),      ERX_PLANTED(first_product_not_fused, lines), ERX_PLANTED(grid_of_underflow, lines),
+    ERX_PLANTED(doubles_without_error, matrices), ERX_PLANTED(lines_without_error, lines),
 };
 #undef ERX_PLANTED
 
@@ -64,6 +66,7 @@ std::string caught_by(Part part) {
                        : part == Part::choices      ? choice_checks()
                        : part == Part::recurrences  ? scan_checks()
                        : part == Part::recurrence_tiles ? scan_tile_checks()
+                       : part == Part::lines        ? line_checks()
                                                     : matrix_checks();
   for (int effort : {20, 100, 400}) {
     if (part == Part::matrices && effort > 20) break;
@@ -80,7 +83,7 @@ std::string caught_by(Part part) {
 int main(int argc, char** argv) {
   int survived = 0;
   if (argc < 2)
-    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds, Part::choices, Part::recurrences, Part::recurrence_tiles}) {
+    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds, Part::choices, Part::recurrences, Part::recurrence_tiles, Part::lines}) {
       const std::string found = caught_by(part);
       if (!found.empty()) std::printf("without a mistake: %s\n", found.c_str());
       survived += !found.empty();

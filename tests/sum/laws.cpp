@@ -94,3 +94,10 @@ TEST_CASE("sums: matrix products, element by element and exactly") {
   run(matrix_checks(), 1, figures);
   std::printf("matrix sums: %ld products, %ld elements\n", figures.cases, figures.values);
 }
+
+TEST_CASE("sums: along lines in vectors, in any order and in one, as leaf by leaf") {
+  Figures figures;
+  run(line_checks(), 1, figures);
+  CHECK(figures.cases > 80);
+  std::printf("line sums: %ld graphs\n", figures.cases);
+}

@@ -307,10 +307,16 @@ std::vector<Product> products() {
   put("exact sparse", f32, f32, f32, Data::sparse, [](Product& p) { p.rounds = false; });
   put("within f32 + C", f32, f32, f32, Data::gaussian, [](Product& p) { p.within = p.with_c = true; });
   put("within bf16", bf16, bf16, bf16, Data::cancelling, [](Product& p) { p.within = true; });
+  for (const Data data : {Data::gaussian, Data::cancelling, Data::wide, Data::tiny_integer, Data::huge, Data::sparse, Data::specials})
+    put("f64 data " + std::to_string(static_cast<int>(data)) + " stored in f64", f64, f64, f64, data, [&](Product& p) {
+      p.rounds = false;
+      p.stored = f64;
+      p.transposed = data == Data::wide;
+    });
   // A rounding after the sum is evaluated with it; below 8 bits magnitudes come from float32.
   const std::size_t sums = all.size();
   for (std::size_t k = 0; k < sums; ++k) {
-    if (all[k].sum == f16 || (all[k].sum == f64 && all[k].rounds)) continue;
+    if (all[k].stored || all[k].sum == f16 || (all[k].sum == f64 && all[k].rounds)) continue;
     for (const Format& stored : {bf16, f16, e4m3}) {
       if (!(stored == bf16) && all[k].with_c) continue;
       Product p = all[k];

@@ -1,0 +1,350 @@
+#include "eval/fixed_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "eval/leaf_line.hpp"
+#include "eval/parallel.hpp"
+#include "eval/tally.hpp"
+#include "ops/clones.hpp"
+#include "ops/planted.hpp"
+#include "ops/round_bulk.hpp"
+#include "ops/sum_rule.hpp"
+
+namespace erx {
+namespace {
+
+/// What one addition does with a leaf.
+enum class Entry { plain, rounded, either, fused };  // an element; a product that is rounded, or perhaps fused, or fused
+
+// An arithmetic gives the rounded sum, product and fused sum of numbers of the format, which are held in `Number`s.
+struct InFloat {
+  using Number = float;
+  float of(double x) const { return static_cast<float>(x); }
+  float add(float s, float x) const { return s + x; }
+  float product(double x, double y) const { return static_cast<float>(x * y); }  // exact in float64
+  float fused(float s, double x, double y) const { return std::fma(static_cast<float>(x), static_cast<float>(y), s); }
+};
+struct InDouble {
+  using Number = double;
+  double of(double x) const { return x; }
+  double add(double s, double x) const { return s + x; }
+  double product(double x, double y) const { return x * y; }
+  double fused(double s, double x, double y) const { return std::fma(x, y, s); }
+};
+/// Sums of two numbers of at most 25 bits round twice to the same (53 >= 2p + 2); a fused sum is rounded to odd first.
+/// source: Figueroa, SIGNUM Newsl. 30 (1995) 21; Boldo & Melquiond, IEEE Trans. Comput. 57 (2008) 462
+struct Rounded {
+  using Number = double;
+  BulkConstants constants;
+  double of(double x) const { return x; }
+  double add(double s, double x) const { return bulk::round_one<Mode::rne>(s + x, constants); }
+  double product(double x, double y) const { return bulk::round_one<Mode::rne>(x * y, constants); }
+  double fused(double s, double x, double y) const {
+    const double p = x * y, t = s + p, v = t - s, lost = (s - (t - v)) + (p - v);
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(t);
+    const bool away = (lost > 0) == (t > 0), even = !(bits & 1);
+    const std::uint64_t odd = away ? bits + 1 : bits - 1;
+    const double to_odd = std::bit_cast<double>((lost != 0) & even ? odd : bits);
+    return bulk::round_one<Mode::rne>(planted(Mistake::fused_rounds_twice) ? t : to_odd, constants);
+  }
+};
+
+template <class T>
+[[gnu::always_inline]] inline T smaller(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+[[gnu::always_inline]] inline T larger(T a, T b) {
+  return b > a ? b : a;
+}
+
+/// Leaf by leaf of `n` elements side by side, whose factors lie at a[j * step_a], b[j * step_b].
+template <Entry entry, class A>
+[[gnu::always_inline]] inline void enter(const A& arithmetic, const LeafLine::Across& x, std::size_t n, typename A::Number* lo, typename A::Number* hi) {
+  const A k = arithmetic;
+  const std::int64_t step_a = x.step_a, step_b = x.step_b;
+  ERX_INDEPENDENT
+  for (std::size_t j = 0; j < n; ++j) {
+    const double a = x.a[static_cast<std::int64_t>(j) * step_a], b = entry == Entry::plain ? 0 : x.b[static_cast<std::int64_t>(j) * step_b];
+    if constexpr (entry == Entry::plain) {
+      lo[j] = k.add(lo[j], k.of(a));
+    } else if constexpr (entry == Entry::rounded) {
+      lo[j] = k.add(lo[j], k.product(a, b));
+    } else if constexpr (entry == Entry::fused) {
+      lo[j] = k.fused(lo[j], a, b);
+      hi[j] = k.fused(hi[j], a, b);
+    } else {
+      const auto p = k.product(a, b);
+      lo[j] = smaller(k.add(lo[j], p), k.fused(lo[j], a, b));
+      hi[j] = larger(k.add(hi[j], p), k.fused(hi[j], a, b));
+    }
+  }
+}
+
+#define ERX_ENTER(name, A, entry)                                                                                                    \
+  ERX_VECTOR_CLONES void name(const A& k, const LeafLine::Across& x, std::size_t n, A::Number* lo, A::Number* hi) { \
+    enter<Entry::entry>(k, x, n, lo, hi);                                                                                                   \
+  }
+#define ERX_ENTRIES(A)                       \
+  ERX_ENTER(enter_plain, A, plain)           \
+  ERX_ENTER(enter_rounded, A, rounded)       \
+  ERX_ENTER(enter_either, A, either)         \
+  ERX_ENTER(enter_fused, A, fused)
+ERX_ENTRIES(InFloat)
+ERX_ENTRIES(InDouble)
+ERX_ENTRIES(Rounded)
+#undef ERX_ENTRIES
+#undef ERX_ENTER
+
+/// One element: the sum stays in a register.
+template <class A>
+typename A::Number plain_run(const A& k, const double* x, std::int64_t n, std::int64_t step, typename A::Number s) {
+  for (std::int64_t i = 0; i < n; ++i) s = k.add(s, k.of(x[i * step]));
+  return s;
+}
+
+/// The magnitudes of the leaves of one element, b may be null.
+ERX_VECTOR_CLONES double magnitude_of(const double* a, const double* b, std::size_t n) {
+  constexpr std::size_t lanes = 32;
+  double sum[lanes] = {}, total = 0;
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (std::size_t l = 0; l < lanes; ++l) sum[l] += std::fabs(b ? a[i + l] * b[i + l] : a[i + l]);
+  for (; i < n; ++i) total += std::fabs(b ? a[i] * b[i] : a[i]);
+  for (const double s : sum) total += s;
+  return total;
+}
+
+/// The magnitudes of one leaf of `n` elements.
+ERX_VECTOR_CLONES void add_magnitudes(const LeafLine::Across& x, std::size_t n, double* sum) {
+  const double one = 1;
+  const double* const b = x.b ? x.b : &one;
+  const std::int64_t step_b = x.b ? x.step_b : 0;
+  ERX_INDEPENDENT
+  for (std::size_t j = 0; j < n; ++j) sum[j] += std::fabs(x.a[static_cast<std::int64_t>(j) * x.step_a] * b[static_cast<std::int64_t>(j) * step_b]);
+}
+
+/// The order over `n` elements that go in step.
+template <class A>
+class InStep {
+ public:
+  using Number = typename A::Number;
+  using Numbers = std::vector<Number>;
+
+  InStep(const A& arithmetic, const SumRule& rule, Entry entry, std::size_t n, std::function<LeafLine::Across(std::int64_t)> leaf, const double* line)
+      : k_(arithmetic), rule_(rule), entry_(entry), n_(n), leaf_(std::move(leaf)), line_(line) {}
+
+  void run(std::int64_t leaves, Numbers& lo, Numbers& hi) {
+    const auto block = rule_.order.numbers.empty() ? 0 : rule_.order.numbers[0];
+    switch (rule_.order.kind) {
+      case OrderKind::rseq: sequence(leaves - 1, leaves, -1, lo, hi); break;
+      case OrderKind::pairwise: pairwise(0, leaves, block, lo, hi); break;
+      case OrderKind::blocked: blocked(leaves, block, lo, hi); break;
+      default: sequence(0, leaves, 1, lo, hi);
+    }
+  }
+
+ private:
+  const A& k_;
+  const SumRule& rule_;
+  Entry entry_;
+  std::size_t n_;
+  std::function<LeafLine::Across(std::int64_t)> leaf_;
+  const double* line_;  // the plain leaves of one element, side by side; else null
+
+  /// Of a sum with one end there is no `hi`.
+  bool has_two() const { return entry_ == Entry::either || entry_ == Entry::fused; }
+
+  Number alone(const LeafLine::Across& x, std::size_t j) const {
+    const double a = x.a[static_cast<std::int64_t>(j) * x.step_a];
+    return entry_ == Entry::plain ? k_.of(a) : k_.product(a, x.b[static_cast<std::int64_t>(j) * x.step_b]);
+  }
+  void start(const LeafLine::Across& x, Numbers& lo, Numbers& hi) const {
+    lo.resize(n_);
+    for (std::size_t j = 0; j < n_; ++j) lo[j] = alone(x, j);
+    if (has_two()) hi = lo;
+  }
+  void enter_leaf(const LeafLine::Across& x, Numbers& lo, Numbers& hi) const {
+    switch (entry_) {
+      case Entry::plain: return enter_plain(k_, x, n_, lo.data(), hi.data());
+      case Entry::rounded: return enter_rounded(k_, x, n_, lo.data(), hi.data());
+      case Entry::either: return enter_either(k_, x, n_, lo.data(), hi.data());
+      case Entry::fused: return enter_fused(k_, x, n_, lo.data(), hi.data());
+    }
+  }
+
+  void sequence(std::int64_t first, std::int64_t leaves, std::int64_t step, Numbers& lo, Numbers& hi) const {
+    if (line_ && entry_ == Entry::plain) {
+      lo.assign(1, plain_run(k_, line_ + first + step, leaves - 1, step, k_.of(line_[first])));
+      return;
+    }
+    const LeafLine::Across x = leaf_(first);
+    start(x, lo, hi);
+    for (std::int64_t i = 1; i < leaves; ++i) {
+      const LeafLine::Across y = leaf_(first + i * step);
+      enter_leaf(y, lo, hi);
+      // Of the two products of the first addition either may be fused, not both.
+      if (i == 1 && has_two() && !planted(Mistake::first_product_not_fused))
+        for (std::size_t j = 0; j < n_; ++j) {
+          const Number other = k_.fused(alone(y, j), x.a[static_cast<std::int64_t>(j) * x.step_a], x.b[static_cast<std::int64_t>(j) * x.step_b]);
+          lo[j] = smaller(lo[j], other);
+          hi[j] = larger(hi[j], other);
+        }
+    }
+  }
+  void add(Numbers& to, const Numbers& x) const {
+    for (std::size_t j = 0; j < n_; ++j) to[j] = k_.add(to[j], x[j]);
+  }
+  void pairwise(std::int64_t first, std::int64_t last, std::int64_t block, Numbers& lo, Numbers& hi) const {
+    if (last - first <= block) return sequence(first, last - first, 1, lo, hi);
+    const std::int64_t middle = first + (last - first) / 2;
+    pairwise(first, middle, block, lo, hi);
+    Numbers right, none;
+    pairwise(middle, last, block, right, none);
+    add(lo, right);
+  }
+  void blocked(std::int64_t leaves, std::int64_t block, Numbers& lo, Numbers& hi) const {
+    sequence(0, std::min(block, leaves), 1, lo, hi);
+    Numbers next, none;
+    for (std::int64_t first = block; first < leaves; first += block) {
+      sequence(first, std::min(block, leaves - first), 1, next, none);
+      add(lo, next);
+    }
+  }
+};
+
+int precision_of(const Type& t) {
+  if (t.is_boolean()) return 1;
+  return t.is_floating() ? t.format.precision() : 1 << 10;
+}
+
+bool is_double(const Format& f) { return contains(f, *find_format("f64")) && contains(*find_format("f64"), f); }
+
+Entry entry_of(const SumRule& rule, bool product) {
+  if (!product) return Entry::plain;
+  return rule.contraction == Contraction::never ? Entry::rounded : rule.contraction == Contraction::always ? Entry::fused : Entry::either;
+}
+
+}  // namespace
+
+bool has_fixed_order(const Engine& engine, const SumNode& sum) {
+  const SumRule& rule = sum.rule;
+  if (!rule.rounds || rule.within || rule.flush != Flush::no || !is_fixed(rule.order) || sum.leaves < 2 || size_of(sum.extents) == 0) return false;
+  if (!LeafLine::fits(engine, sum)) return false;
+  const Term& term = sum.terms[0];
+  const Type &a = engine.graph()[term.a.node].type, &b = engine.graph()[term.b ? term.b->node : term.a.node].type;
+  const bool product = term.b.has_value();
+  if (sum.is_product[0] != product) return false;
+  // Where a range of one product may be fused, the tree matters.
+  if (product && rule.contraction != Contraction::never && rule.order.kind != OrderKind::seq && rule.order.kind != OrderKind::rseq) return false;
+  const Format& f = rule.format;
+  if (!product && !contains(Type::of(f), a)) return false;
+  if (is_double(f)) return contains(Type::of(f), a) && contains(Type::of(f), b);
+  return f.precision() <= 25 && BulkRounding(f, {}).is_fast() && (!product || precision_of(a) + precision_of(b) <= 53);
+}
+
+namespace {
+
+template <class A>
+void run_in(const A& arithmetic, Engine& engine, const SumNode& sum, SumPlane& out, bool settle, const Node* then,
+            const std::function<Set<F64>(std::int64_t)>& bulk, const std::function<Climbed(std::int64_t)>& finer) {
+  const LeafLine leaves(engine, sum);
+  const EvaluateOptions& options = engine.options();
+  const std::int64_t n = size_of(sum.extents), size = leaves.size();
+  const Entry entry = entry_of(sum.rule, leaves.is_product());
+  const bool two = entry == Entry::either || entry == Entry::fused;
+  const double sign = sum.terms[0].negative ? -1 : 1;
+  // No partial sum exceeds (1 + n u) (P + n eta).  source: ops/accumulate.hpp
+  const Format& f = sum.rule.format;
+  const double count = static_cast<double>(size);
+  const auto stays_finite = [&](double magnitude) {
+    return (magnitude + count * f.min_positive()) * (2 + count * f.unit_roundoff()) * (1 + 0x1p-20) + count * 0x1p-1060 <= f.max_finite() / 2;
+  };
+  Tally tally;
+  const auto put = [&](std::int64_t e, double lo, double hi, bool decided) {
+    Set<F64> s = Set<F64>::special(undecided);
+    if (!decided || (lo <= 0 && hi >= 0)) {
+      s = bulk(e);
+    } else {
+      if (sign < 0) std::swap(lo = -lo, hi = -hi);
+      s = two ? Set<F64>::between(F64::exact(lo), F64::exact(hi)) : Set<F64>::point(F64::exact(lo));
+      if (then) s = row(*then).map.f64({&s, 1}, then->attributes, {});
+    }
+    if (settle && is_undecided(s)) {
+      const Climbed c = finer(e);
+      tally.add(c.by);
+      s = c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags);
+    } else if (settle) {
+      tally.add(Climbed::By::bulk);
+    }
+    out.put(e, s);
+  };
+  using Numbers = std::vector<typename A::Number>;
+
+  if (leaves.is_across()) {
+    constexpr std::int64_t block = 256;
+    const std::int64_t width = sum.extents.back(), blocks = (width + block - 1) / block;
+    parallel_blocks(n / width * blocks, options, [&](std::int64_t k) {
+      const std::int64_t first = k / blocks * width + k % blocks * block, side = std::min(block, width - k % blocks * block);
+      std::vector<double> magnitude(static_cast<std::size_t>(side), 0);
+      bool special = false;
+      for (std::int64_t i = 0; i < size; ++i) {
+        if (i % 4096 == 0) stop_if_asked(options);
+        const LeafLine::Across x = leaves.across(first, i, side);
+        special |= x.special;
+        add_magnitudes(x, magnitude.size(), magnitude.data());
+      }
+      Numbers lo, hi;
+      if (!special) {
+        const auto leaf = [&](std::int64_t i) {
+          if (i % 4096 == 0) stop_if_asked(options);
+          return leaves.across(first, i, side);
+        };
+        InStep<A>(arithmetic, sum.rule, entry, magnitude.size(), leaf, nullptr).run(size, lo, hi);
+      }
+      for (std::size_t j = 0; j < magnitude.size(); ++j) {
+        const bool decided = !special && stays_finite(magnitude[j]);
+        put(first + static_cast<std::int64_t>(j), decided ? static_cast<double>(lo[j]) : 0, decided ? static_cast<double>(two ? hi[j] : lo[j]) : 0, decided);
+      }
+    });
+  } else {
+    const std::int64_t block = std::clamp<std::int64_t>((1 << 18) / size, 1, 1024);
+    parallel_blocks((n + block - 1) / block, options, [&](std::int64_t k) {
+      LeafLine::Buffer buffer;
+      Numbers lo, hi;
+      for (std::int64_t e = k * block; e < std::min(n, (k + 1) * block); ++e) {
+        stop_if_asked(options);
+        const LeafLine::Run run = leaves.read(e, 0, size, buffer);
+        const double magnitude = magnitude_of(run.a, run.b, static_cast<std::size_t>(size));
+        const bool decided = !run.special && stays_finite(magnitude);
+        if (decided) {
+          const auto leaf = [&](std::int64_t i) {
+            if (i % 65536 == 0) stop_if_asked(options);
+            return LeafLine::Across{run.a + i, run.b ? run.b + i : nullptr, 1, 1, false};
+          };
+          InStep<A>(arithmetic, sum.rule, entry, 1, leaf, run.a).run(size, lo, hi);
+        }
+        put(e, decided ? static_cast<double>(lo[0]) : 0, decided ? static_cast<double>(two ? hi[0] : lo[0]) : 0, decided);
+      }
+    });
+  }
+  if (settle) tally.into(engine.counters);
+}
+
+}  // namespace
+
+void run_fixed_order(Engine& engine, const SumNode& sum, SumPlane& out, bool settle, const Node* then, const std::function<Set<F64>(std::int64_t)>& bulk,
+                     const std::function<Climbed(std::int64_t)>& finer) {
+  const Format& f = sum.rule.format;
+  const Term& term = sum.terms[0];
+  const Type f32 = *find_type("f32");
+  const auto fits = [&](NodeId id) { return contains(f32, engine.graph()[id].type); };
+  if (is_double(f)) run_in(InDouble{}, engine, sum, out, settle, then, bulk, finer);
+  else if (contains(f, f32.format) && contains(f32.format, f) && fits(term.a.node) && (!term.b || fits(term.b->node)))
+    run_in(InFloat{}, engine, sum, out, settle, then, bulk, finer);
+  else run_in(Rounded{BulkRounding(f, {}).constants()}, engine, sum, out, settle, then, bulk, finer);
+}
+
+}  // namespace erx
