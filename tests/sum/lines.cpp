@@ -26,9 +26,10 @@ struct Case {
   std::optional<Format> stored = {};
 };
 
-constexpr const char* data_names[] = {"gaussian", "wide", "integers", "sparse", "subnormal", "specials", "near overflow", "cancelling", "tiny"};
+constexpr const char* data_names[] = {"gaussian", "wide", "integers", "sparse", "subnormal", "specials", "near overflow", "cancelling", "tiny",
+                                        "near half a spacing", "below doubles"};
 
-double draw(std::mt19937_64& random, const Case& c, std::size_t i, double before) {
+double draw(std::mt19937_64& random, const Case& c, std::size_t i, double before, bool second) {
   std::normal_distribution<double> normal;
   double x = normal(random);
   switch (c.data) {
@@ -42,6 +43,8 @@ double draw(std::mt19937_64& random, const Case& c, std::size_t i, double before
     case 6: x *= c.operand.max_finite() / 64; break;
     case 7: x = i % 2 ? -before * (random() % 4 ? 1 : 1 + 0x1p-5 * normal(random)) : x; break;
     case 8: x *= std::max(c.operand.min_normal(), 0x1p-540); break;
+    case 9: x = std::ldexp(random() % 2 ? 1 + 0x1p-23 : 1 - 0x1p-23, -static_cast<int>(random() % 12)); break;
+    case 10: x = i < 37 ? 0x1p-541 : static_cast<double>(second ? random() % 2 : 1); break;  // a first product of 2^-1082, and odd sums
     default: break;
   }
   return std::isfinite(x) ? round_to(x, c.operand, {.overflow = Overflow::sat}) : c.operand.has_infinity() ? x : 0;
@@ -56,15 +59,15 @@ Problem problem_of(const Case& c, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const Extents extents[] = {{2311}, {37, 523}, {523, 37}, {523, 37}, {23, 11, 29}, {3, 1400003}, {350003, 12}};
   const Extents& all = extents[c.shape];
-  const auto tensor = [&](const Extents& e) {
+  const auto tensor = [&](const Extents& e, bool second) {
     std::vector<double> v(static_cast<std::size_t>(size_of(e)));
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = draw(random, c, i, i ? v[i - 1] : 0);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = draw(random, c, i, i ? v[i - 1] : 0, second);
     return Tensor::of(Type::of(c.operand), e, v);
   };
   Problem p;
   auto g = std::make_shared<Graph>();
   const auto input = [&](const char* name, const Extents& e) {
-    p.inputs.push_back(tensor(e));
+    p.inputs.push_back(tensor(e, !p.inputs.empty()));
     return build_input(*g, name, Type::of(c.operand), shape_of(e));
   };
   NodeId x = input("x", all);
@@ -158,6 +161,22 @@ Found all_lines(int effort, Figures& figures) {
                      ", " + data_names[data] + ", contraction " + std::to_string(static_cast<int>(c.contraction)) + (c.stored ? ", stored in " + c.stored->name : "");
             if (Found f = one(c, static_cast<std::uint64_t>(number), figures)) return f;
           }
+  // A fused product of 48 bits in a format of 8; a product that float64 does not hold beside a sum half way between two results.
+  for (const Contraction contraction : {Contraction::free, Contraction::always})
+    for (const Order& order : {seq, rseq}) {
+      Case c{"fused f32 products near half a spacing of bf16", f32, bf16, order, contraction};
+      c.product = true;
+      c.shape = 1;
+      c.data = 9;
+      if (Found f = one(c, 3, figures)) return f;
+    }
+  Case below{"a product below doubles", f64, f64};
+  below.product = true;
+  below.rounds = false;
+  below.shape = 2;
+  below.data = 10;
+  below.stored = bf16;
+  if (Found f = one(below, 5, figures)) return f;
   // In any order the bound alone counts only where leaves are many.
   for (const int data : {0, 1, 2, 5, 7, 8})
     for (const int shape : {5, 6}) {

@@ -14,7 +14,7 @@ namespace {
 
 using Found = std::optional<std::string>;
 using Tier = EvaluateOptions::Tier;
-enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed, absorbed };
+enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed, absorbed, deep };
 
 std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, std::int64_t n, std::int64_t row) {
   std::normal_distribution<double> normal;
@@ -37,6 +37,7 @@ std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, st
       case Data::huge: x = std::ldexp(x, static_cast<int>(random() % 2000) - 1000); break;
       case Data::tiny: x = 1e-170 * x; break;
       case Data::tiny_integer: x = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random() % 2001) - 1000), -540); break;
+      case Data::deep: x = i % 2 ? -v[i - 1] * (1 + std::ldexp(normal(random), -46)) : std::ldexp(x, static_cast<int>(random() % 8)); break;
       case Data::constructed:
       case Data::absorbed: x = 0; break;
       default: break;
@@ -130,7 +131,7 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
     const std::vector<double> row = make(random, p.a, p.data, p.k, i);
     o.a.insert(o.a.end(), row.begin(), row.end());
   }
-  if (p.data == Data::cancelling) {
+  if (p.data == Data::cancelling || p.data == Data::deep) {
     // Columns that are equal in pairs of rows: products cancel in even rows of A.
     std::vector<double> line = make(random, p.b, Data::gaussian, p.k * p.n, 1);
     const auto at = [&](std::int64_t k, std::int64_t j) -> double& { return line[static_cast<std::size_t>(p.transposed ? j * p.k + k : k * p.n + j)]; };
@@ -307,11 +308,12 @@ std::vector<Product> products() {
   put("exact sparse", f32, f32, f32, Data::sparse, [](Product& p) { p.rounds = false; });
   put("within f32 + C", f32, f32, f32, Data::gaussian, [](Product& p) { p.within = p.with_c = true; });
   put("within bf16", bf16, bf16, bf16, Data::cancelling, [](Product& p) { p.within = true; });
-  for (const Data data : {Data::gaussian, Data::cancelling, Data::wide, Data::tiny_integer, Data::huge, Data::sparse, Data::specials})
+  for (const Data data : {Data::gaussian, Data::cancelling, Data::wide, Data::tiny_integer, Data::huge, Data::sparse, Data::specials, Data::deep})
     put("f64 data " + std::to_string(static_cast<int>(data)) + " stored in f64", f64, f64, f64, data, [&](Product& p) {
       p.rounds = false;
       p.stored = f64;
       p.transposed = data == Data::wide;
+      if (data == Data::deep) p.k = 1224;  // nothing is left beside the pairs
     });
   // A rounding after the sum is evaluated with it; below 8 bits magnitudes come from float32.
   const std::size_t sums = all.size();
