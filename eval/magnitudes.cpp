@@ -76,10 +76,18 @@ ERX_VECTOR_CLONES void add_to(float* sum, const float* x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) sum[i] += x[i];
 }
 
-void multiply_in_pieces(const MatrixOf<double>& a, const MatrixOf<double>& b, Doubles& c) { gemm(a, b, c.data()); }
-void multiply_in_pieces(const MatrixOf<float>& a, const MatrixOf<float>& b, Floats& c) {
+/// Ctrl-C waits for one piece.
+void multiply_in_pieces(const MatrixOf<double>& a, const MatrixOf<double>& b, Doubles& c, const EvaluateOptions& options) {
+  const std::int64_t width = std::max<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(a.rows * a.columns, 1), 64);
+  for (std::int64_t j = 0; j < b.columns; j += width) {
+    stop_if_asked(options);
+    gemm(a, {b.data + j * b.column_stride, b.rows, std::min(width, b.columns - j), b.row_stride, b.column_stride}, c.data() + j, b.columns);
+  }
+}
+void multiply_in_pieces(const MatrixOf<float>& a, const MatrixOf<float>& b, Floats& c, const EvaluateOptions& options) {
   Floats part(a.columns > piece ? c.size() : 0);
   for (std::int64_t first = 0; first == 0 || first < a.columns; first += piece) {
+    stop_if_asked(options);
     const std::int64_t n = std::min(piece, a.columns - first);
     gemm({a.data + first * a.column_stride, a.rows, n, a.row_stride, a.column_stride},
          {b.data + first * b.row_stride, n, b.columns, b.row_stride, b.column_stride}, first == 0 ? c.data() : part.data());
@@ -144,7 +152,8 @@ void MagnitudeProduct::prepare(std::int64_t batch, const MatrixView& b, std::spa
     if (sum.takes_part[static_cast<std::size_t>(j)] != 0) add_magnitudes(sum.combined.data(), b.data + j * b.column_stride, sum.combined.size());
 }
 
-bool MagnitudeProduct::multiply(std::int64_t batch, const MatrixView& a, const MatrixView& b, std::span<const double> row_norms, MagnitudePanel& out) const {
+bool MagnitudeProduct::multiply(std::int64_t batch, const MatrixView& a, const MatrixView& b, std::span<const double> row_norms, MagnitudePanel& out,
+                                const EvaluateOptions& options) const {
   const Checksum& sum = checksums_[static_cast<std::size_t>(batch)];
   return std::visit(
       [&](const auto& all) {
@@ -159,7 +168,7 @@ bool MagnitudeProduct::multiply(std::int64_t batch, const MatrixView& a, const M
         for (std::int64_t i = 0; i < outer; ++i) magnitudes_of(a.data + i * step, lines.data() + i * inner, static_cast<std::size_t>(inner));
         const MatrixOf<T> left = a.column_stride == 1 ? MatrixOf<T>{lines.data(), a.rows, a.columns, a.columns, 1} : MatrixOf<T>{lines.data(), a.rows, a.columns, 1, a.rows};
         const MatrixOf<T> right{all.data() + (b.data - data_), b.rows, b.columns, b.row_stride, b.column_stride};
-        multiply_in_pieces(left, right, values);
+        multiply_in_pieces(left, right, values, options);
         if (planted_fault()) values[values.size() / 2] *= 2;
 
         const double few = static_cast<double>(2 * a.columns + 2 * b.columns + 32) * 0x1p-53;

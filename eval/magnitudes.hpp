@@ -4,7 +4,7 @@
 //   absolute = depth * (smallest subnormal), u = 2^-53 or 2^-24: sums of non-negative products in any order, fused or not.
 //   n is the depth; in float32, where sums are made in pieces of 64 terms, 64 + the number of pieces.
 // A BLAS that is wrong is found by a sum over each row that is known to (n + 4) u of itself, plus a few roundings in float64.
-//   MagnitudeProduct m(b_data, coarse, options);  m.prepare(batch, view, norms);  m.multiply(batch, a, view, norms, panel);
+//   MagnitudeProduct m(b_data, coarse, options);  m.prepare(batch, view, norms);  m.multiply(batch, a, view, norms, panel, options);
 #pragma once
 #include <span>
 #include <variant>
@@ -44,7 +44,8 @@ class MagnitudeProduct {
   void prepare(std::int64_t batch, const MatrixView& b, std::span<const double> column_norms);
 
   /// returns: false if the checksum finds the product wrong.
-  bool multiply(std::int64_t batch, const MatrixView& a, const MatrixView& b, std::span<const double> row_norms, MagnitudePanel& out) const;
+  bool multiply(std::int64_t batch, const MatrixView& a, const MatrixView& b, std::span<const double> row_norms, MagnitudePanel& out,
+                const EvaluateOptions&) const;
 
   /// The bound of the error, relative to the computed magnitude, and what is added to it.
   double relative(std::int64_t depth) const;

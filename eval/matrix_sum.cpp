@@ -280,12 +280,12 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
   const EvaluateOptions& options = engine.options();
 
   const std::int64_t sa_row = left.line, sa_term = left.term, sb_column = right.line, sb_term = right.term;
-  // A panel is small enough that Ctrl-C, which waits for a product, is answered soon, and that it takes little memory.
-  const std::int64_t soon = std::max<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(columns * depth, 1), 64);
-  // Several panels for each thread: one that shares its core with another program takes fewer.
+  // Several panels for each thread: one that shares its core with another program takes fewer. A panel takes little memory.
   constexpr std::int64_t least = 128;
-  const std::int64_t longest = std::clamp<std::int64_t>(std::min(soon, (std::int64_t{1} << 22) / columns), 1, 512);
+  const std::int64_t longest = std::clamp<std::int64_t>((std::int64_t{1} << 22) / columns, 1, 1024);
   const std::int64_t panel = std::clamp<std::int64_t>(options.tile ? options.tile : std::max<std::int64_t>((rows + 7) / 8, least), 1, longest), panels = (rows + panel - 1) / panel;
+  // Ctrl-C, which waits for a product, is answered soon.
+  const std::int64_t soon = std::clamp<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(panel * depth, 1), std::min<std::int64_t>(64, columns), columns);
   const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + right.offset(batch), depth, columns, sb_term, sb_column}; };
   // Lines are profiled in pieces, by all threads.
   const bool rounds = sum.rule.rounds;
@@ -339,11 +339,14 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
     const Profile& column_profile = column_profiles[static_cast<std::size_t>(batch)];
     Doubles centre(static_cast<std::size_t>(count * columns));
     const MatrixView a{left.values->data() + at_a, count, depth, sa_row, sa_term}, b = view_b(right.values->data(), batch);
-    gemm(a, b, centre.data());
+    for (std::int64_t j = 0; j < columns; j += soon) {
+      stop_if_asked(options);
+      gemm(a, {b.data + j * b.column_stride, b.rows, std::min(soon, columns - j), b.row_stride, b.column_stride}, centre.data() + j, columns);
+    }
     if (planted_fault()) centre[centre.size() / 2] += 1;
     bool agrees = sums[static_cast<std::size_t>(batch)]->agrees(a, row_profile.norm, centre.data());
     MagnitudePanel magnitude;
-    if (rounds) agrees &= magnitudes->multiply(batch, a, b, row_profile.norm, magnitude);
+    if (rounds) agrees &= magnitudes->multiply(batch, a, b, row_profile.norm, magnitude, options);
     rejected += !agrees;
     if (planted(Mistake::unchecked_product)) agrees = true;
     stop_if_asked(options);

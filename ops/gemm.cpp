@@ -26,8 +26,8 @@ void one_thread() {
 }
 
 template <class T, class A>
-void multiply(const A& a, const MatrixOf<T>& b, T* c, std::int64_t rows) {
-  Eigen::Map<RowMajor<T>> out(c, rows, b.columns);
+void multiply(const A& a, const MatrixOf<T>& b, T* c, std::int64_t rows, std::int64_t row_stride) {
+  Eigen::Map<RowMajor<T>, 0, Eigen::OuterStride<>> out(c, rows, b.columns, Eigen::OuterStride<>(row_stride));
   if (b.column_stride == 1)
     out.noalias() = a * Eigen::Map<const RowMajor<T>, 0, Eigen::OuterStride<>>(b.data, b.rows, b.columns, Eigen::OuterStride<>(b.row_stride));
   else
@@ -35,18 +35,19 @@ void multiply(const A& a, const MatrixOf<T>& b, T* c, std::int64_t rows) {
 }
 
 #ifdef ERX_OPENBLAS
-void blas(char* ta, char* tb, int* m, int* n, int* k, const double* a, int* lda, const double* b, int* ldb, double* c) {
+void blas(char* ta, char* tb, int* m, int* n, int* k, const double* a, int* lda, const double* b, int* ldb, double* c, int* ldc) {
   const double one = 1, zero = 0;
-  BLASFUNC(dgemm)(ta, tb, m, n, k, &one, a, lda, b, ldb, &zero, c, m);
+  BLASFUNC(dgemm)(ta, tb, m, n, k, &one, a, lda, b, ldb, &zero, c, ldc);
 }
-void blas(char* ta, char* tb, int* m, int* n, int* k, const float* a, int* lda, const float* b, int* ldb, float* c) {
+void blas(char* ta, char* tb, int* m, int* n, int* k, const float* a, int* lda, const float* b, int* ldb, float* c, int* ldc) {
   const float one = 1, zero = 0;
-  BLASFUNC(sgemm)(ta, tb, m, n, k, &one, a, lda, b, ldb, &zero, c, m);
+  BLASFUNC(sgemm)(ta, tb, m, n, k, &one, a, lda, b, ldb, &zero, c, ldc);
 }
 #endif
 
 template <class T>
-void product(const MatrixOf<T>& a, const MatrixOf<T>& b, T* c) {
+void product(const MatrixOf<T>& a, const MatrixOf<T>& b, T* c, std::int64_t row_stride = 0) {
+  if (row_stride == 0) row_stride = b.columns;
   one_thread();
 #ifdef ERX_OPENBLAS
   // Eigen's expression clears c and adds to it; its binding of BLAS does not have to. Row-major c = a b is column-major c' = b' a'.
@@ -60,15 +61,15 @@ void product(const MatrixOf<T>& a, const MatrixOf<T>& b, T* c) {
     int leading_a, leading_b;
     operand(a, trans_a, leading_a);
     operand(b, trans_b, leading_b);
-    int rows = static_cast<int>(b.columns), columns = static_cast<int>(a.rows), depth = static_cast<int>(a.columns);
-    blas(&trans_b, &trans_a, &rows, &columns, &depth, b.data, &leading_b, a.data, &leading_a, c);
+    int rows = static_cast<int>(b.columns), columns = static_cast<int>(a.rows), depth = static_cast<int>(a.columns), leading_c = static_cast<int>(row_stride);
+    blas(&trans_b, &trans_a, &rows, &columns, &depth, b.data, &leading_b, a.data, &leading_a, c, &leading_c);
     return;
   }
 #endif
   if (a.column_stride == 1)
-    multiply(Eigen::Map<const RowMajor<T>, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.row_stride)), b, c, a.rows);
+    multiply(Eigen::Map<const RowMajor<T>, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.row_stride)), b, c, a.rows, row_stride);
   else
-    multiply(Eigen::Map<const ColumnMajor<T>, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.column_stride)), b, c, a.rows);
+    multiply(Eigen::Map<const ColumnMajor<T>, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.column_stride)), b, c, a.rows, row_stride);
 }
 
 /// Sums of integers that T holds exactly.
@@ -99,8 +100,8 @@ bool is_sane() {
 
 }  // namespace
 
-void gemm(const MatrixOf<double>& a, const MatrixOf<double>& b, double* c) { product(a, b, c); }
-void gemm(const MatrixOf<float>& a, const MatrixOf<float>& b, float* c) { product(a, b, c); }
+void gemm(const MatrixOf<double>& a, const MatrixOf<double>& b, double* c, std::int64_t row_stride) { product(a, b, c, row_stride); }
+void gemm(const MatrixOf<float>& a, const MatrixOf<float>& b, float* c, std::int64_t row_stride) { product(a, b, c, row_stride); }
 
 bool gemm_is_sane() {
   static const bool sane = is_sane<double>() && is_sane<float>();

@@ -17,9 +17,9 @@ struct MatrixOf {
 };
 using MatrixView = MatrixOf<double>;
 
-/// c (row-major, contiguous, rows x columns) = a * b.
-void gemm(const MatrixOf<double>& a, const MatrixOf<double>& b, double* c);
-void gemm(const MatrixOf<float>& a, const MatrixOf<float>& b, float* c);
+/// c (row-major, rows x columns) = a * b. row_stride: of c; 0: contiguous.
+void gemm(const MatrixOf<double>& a, const MatrixOf<double>& b, double* c, std::int64_t row_stride = 0);
+void gemm(const MatrixOf<float>& a, const MatrixOf<float>& b, float* c, std::int64_t row_stride = 0);
 
 /// Both kernels multiply a small matrix of integers exactly, in every corner of its blocking; checked once per process.
 bool gemm_is_sane();
