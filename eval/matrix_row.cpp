@@ -94,6 +94,28 @@ template <bool rounds, bool with_other>
   }
 }
 
+/// The enclosure of enclose<false, false>, and both its ends rounded.
+ERX_VECTOR_CLONES void round_exact(const MatrixRow& row, const BulkConstants& constants, std::size_t first, std::size_t n, double* out, std::uint64_t* open) {
+  const MatrixRow r = row;
+  const BulkConstants k = constants;
+  constexpr double slack = 0x1p-51;
+  const double sign = r.negative ? -1 : 1;
+  const double *centre = r.centre + first, *norms = r.norm + first, *grids = r.grid + first;
+  ERX_INDEPENDENT
+  for (std::size_t j = 0; j < n; ++j) {
+    const double norm = r.row_norm * norms[j], grid = r.row_grid * grids[j];
+    bool certified = ((norm <= 0x1p53 * (1 - 0x1p-52) * grid) | planted(Mistake::inexact_is_exact)) & (grid >= 0x1p-1000) & (grid <= 0x1p900);
+    if constexpr (planted_build)
+      if (planted(Mistake::ratio_form)) certified = (r.row_norm / r.row_grid) * (norms[j] / grids[j]) <= 0x1p53 * (1 - 0x1p-52);
+    const double s = sign * centre[j], d = select(certified | planted(Mistake::centre_only), 0.0, norm * r.relative + r.absolute);
+    const double margin = d + select(certified, 0.0, (bulk::magnitude(s) + d) * slack);
+    const double lo = bulk::round_one<Mode::rne>(s - margin, k), hi = bulk::round_one<Mode::rne>(s + margin, k), size = bulk::magnitude(lo);
+    out[j] = lo;
+    const bool decided = (lo == hi) & (size > 0) & (size <= k.max_finite) & (norm < std::numeric_limits<double>::infinity());
+    open[j] = mask(!decided) & 1;
+  }
+}
+
 #define ERX_ENCLOSE(name, rounds, with_other)                                                                                                \
   ERX_VECTOR_CLONES void name(const MatrixRow& r, const RowConstants& k, std::size_t first, std::size_t n, double* lo_d, double* lo_u, \
                               double* hi_d, double* hi_u, std::uint64_t* code) {                                                               \
@@ -116,6 +138,16 @@ MatrixRowRule::MatrixRowRule(const SumRule& rule, std::int64_t leaves)
       significands_(std::ldexp(1.0, any_format(rule).precision())),
       up_(any_format(rule), {Mode::rtp, Overflow::sat, Flush::no}),
       down_(any_format(rule), {Mode::rtn, Overflow::sat, Flush::no}) {}
+
+void MatrixRowRule::rounded(const MatrixRow& r, const BulkRounding& to, double* out, std::uint8_t* open) const {
+  constexpr std::size_t block = 256;
+  std::uint64_t code[block];
+  for (std::size_t first = 0; first < r.columns; first += block) {
+    const std::size_t n = std::min(block, r.columns - first);
+    round_exact(r, to.constants(), first, n, out + first, code);
+    for (std::size_t j = 0; j < n; ++j) open[first + j] = static_cast<std::uint8_t>(code[j]);
+  }
+}
 
 void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags,
                                std::uint8_t* hard) const {

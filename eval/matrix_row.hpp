@@ -43,6 +43,10 @@ class MatrixRowRule {
  public:
   MatrixRowRule(const SumRule& rule, std::int64_t leaves);
 
+  /// A sum that is not rounded itself, rounded to nearest by `to`, which has to be fast and not to flush: the results that are decided and
+  /// ordinary numbers, and which are not. For a row without other terms.
+  void rounded(const MatrixRow& row, const BulkRounding& to, double* out, std::uint8_t* open) const;
+
   /// Fills the ends (where the sum is not rounded, hi_* may be lo_*) and flags; `hard[j]` is set where the scalar rule has to decide.
   void operator()(const MatrixRow& row, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags, std::uint8_t* hard) const;
 

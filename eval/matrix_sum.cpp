@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 
 #include "eval/checksum.hpp"
@@ -237,6 +238,17 @@ void list_open(const Tile& t, bool settle, const std::uint8_t* hard, std::size_t
   }
 }
 
+void list_marked(const std::uint8_t* marks, std::size_t n, std::vector<std::uint32_t>& marked) {
+  marked.clear();
+  for (std::size_t first = 0; first < n; first += 8) {
+    std::uint64_t eight = 0;
+    const std::size_t count = std::min<std::size_t>(8, n - first);
+    std::memcpy(&eight, marks + first, count);
+    for (std::size_t j = first; eight != 0 && j < first + count; ++j)
+      if (marks[j]) marked.push_back(static_cast<std::uint32_t>(j));
+  }
+}
+
 const Op& op_of(const Node& node) { return row(node); }
 
 }  // namespace
@@ -328,6 +340,10 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
   const MatrixRowRule rule(sum.rule, sum.leaves);
   // A rounding to a coarser format does not need the ends themselves; one as fine as the sum's would be left open by any width.
   const bool users_round = then && rounds && then->attributes.format->precision() < sum.rule.format.precision();
+  std::optional<BulkRounding> at_once;
+  if (then && !rounds && is_point && settle && others.empty() && then->attributes.rounding.mode == Mode::rne && then->attributes.rounding.flush == Flush::no)
+    at_once.emplace(*then->attributes.format, then->attributes.rounding);
+  if (at_once && !at_once->is_fast()) at_once.reset();
   const bool to_double = then && !rounds && others.empty() && rounds_to_double(*then);
   std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0}, rejected{0};
   const double relative = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : depth + 4) * 0x1p-53 * (1 + 0x1p-50);
@@ -381,6 +397,21 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
     };
     for (std::int64_t i = 0; i < count; ++i) {
       stop_if_asked(options);
+      if (at_once && agrees) {
+        const Tile ends = ends_of(i);
+        const MatrixRow row = row_of(i, nullptr);
+        rule.rounded(row, *at_once, ends.lo_d, hard.data());
+        list_marked(hard.data(), width, open_in_row);
+        if (open_in_row.size() <= width / 16) {  // else the whole row is enclosed as below
+          std::fill_n(ends.flags, width, std::uint8_t{0});
+          for (const std::uint32_t j : open_in_row) {
+            const Tile one = from(ends, j);
+            enclose(row.at(j), one);
+            if (hard[0] || *one.lo_d != *one.lo_u || (*one.flags & undecided)) open_elements.push_back({i, j, hard[0] != 0, 0, 0, 0});
+          }
+          continue;
+        }
+      }
       MatrixRow row = row_of(i, rounds ? magnitude.row(i, columns, magnitude_row) : nullptr);
       if (!others.empty()) other.read(batch, first + i, row);
       const Tile ends = ends_of(i);
