@@ -139,6 +139,35 @@ MatrixRowRule::MatrixRowRule(const SumRule& rule, std::int64_t leaves)
       up_(any_format(rule), {Mode::rtp, Overflow::sat, Flush::no}),
       down_(any_format(rule), {Mode::rtn, Overflow::sat, Flush::no}) {}
 
+namespace {
+
+/// high + x rounded up to a double.
+double sum_up(double high, double x) {
+  const double s = high + x;
+  return f64::sum_residual(high, x, s) > 0 ? std::nextafter(s, std::numeric_limits<double>::infinity()) : s;
+}
+
+}  // namespace
+
+std::optional<Set<F64>> MatrixRowRule::in_float64(const MatrixRow& one, const Doubled& sum, double error) const {
+  constexpr double slack = 0x1p-51;
+  const double norm = one.row_norm * one.norm[0], grid = one.row_grid * one.grid[0], sign = one.negative ? -1 : 1;
+  if (one.other || !(norm < std::numeric_limits<double>::infinity())) return {};
+  const double p = std::fabs(one.magnitude[0]), p_error = p * one.magnitude_relative + one.magnitude_absolute;
+  const double p_d = (p - p_error) * (1 - slack), p_u = (p + p_error) * (1 + slack);
+  if (p == 0 || (grid >= least_grid_ && 0.5 * (p_d + std::fabs(sum.high)) <= grid * significands_ * (1 + slack))) return {};
+  const bool products_exact = rule_.products_fit && grid >= eta_;
+  const ClosedBound& bound = products_exact ? exact_ : inexact_;
+  const double e_d = (bound.relative * p_d + bound.absolute) * (1 - slack), e_u = (bound.relative * p_u + bound.absolute) * (1 + slack);
+  if (!(p_u + e_u <= any_format(rule_).max_finite() * (1 - slack))) return {};
+  const double high = sign * sum.high, low = sign * sum.low, lost = error + (std::fabs(low) + e_u) * slack + 0x1p-1074;
+  // The lower end is high + low - e rounded up; the upper one is the mirror image of a lower one.
+  const double lo = sum_up(high, low - e_u - lost), hi = -sum_up(-high, -low - e_u - lost);
+  if (lo != sum_up(high, low - e_d + lost) || hi != -sum_up(-high, -low - e_d + lost)) return {};
+  const bool either = rule_.within || loses_subnormals(rule_) || !products_exact;
+  return Set<F64>::between(F64::exact(lo), F64::exact(hi), lo <= 0 && hi >= 0 ? static_cast<std::uint8_t>(either ? any_zero : has_pzero) : std::uint8_t{0});
+}
+
 void MatrixRowRule::rounded(const MatrixRow& r, const BulkRounding& to, double* out, std::uint8_t* open) const {
   constexpr std::size_t block = 256;
   std::uint64_t code[block];

@@ -3,9 +3,11 @@
 // rule) are marked and go through sum_of_parts itself.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ops/accumulate.hpp"
+#include "ops/dot2.hpp"
 #include "ops/round_bulk.hpp"
 
 namespace erx {
@@ -42,6 +44,10 @@ struct MatrixRow {
 class MatrixRowRule {
  public:
   MatrixRowRule(const SumRule& rule, std::int64_t leaves);
+
+  /// The set of one element whose sum is rounded in float64, from its exact sum, known to `error`: ends that no enclosure by doubles decides.
+  /// returns: nothing where the grid rule may hold, near overflow, with other terms, or where an end stays open.
+  std::optional<Set<F64>> in_float64(const MatrixRow& one, const Doubled& sum, double error) const;
 
   /// A sum that is not rounded itself, rounded to nearest by `to`, which has to be fast and not to flush: the results that are decided and
   /// ordinary numbers, and which are not. For a row without other terms.

@@ -17,6 +17,7 @@
 #include "ops/dot2.hpp"
 #include "ops/gemm.hpp"
 #include "ops/planted.hpp"
+#include "ops/sum_rule.hpp"
 
 namespace erx {
 namespace {
@@ -345,6 +346,8 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
     at_once.emplace(*then->attributes.format, then->attributes.rounding);
   if (at_once && !at_once->is_fast()) at_once.reset();
   const bool to_double = then && !rounds && others.empty() && rounds_to_double(*then);
+  const Format& f = sum.rule.format;
+  const bool in_float64 = rounds && !then && settle && others.empty() && !sum.rule.within && f.precision() == 53 && f.emax() == 1023 && !loses_subnormals(sum.rule);
   std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0}, rejected{0};
   const double relative = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
@@ -484,6 +487,10 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
         const double *x = rows_of_a(e.i), *y = columns_of_b(static_cast<std::int64_t>(e.j));
         if (to_double) {
           if (const auto nearest = rounded_to_double(one, x, y, static_cast<std::size_t>(depth))) s = *nearest;
+        } else if (in_float64) {
+          const double n = static_cast<double>(depth) + 16, error = one.row_norm * one.norm[0] * n * n * 0x1p-104 + 2 * one.absolute;
+          const auto ends = rule.in_float64(one, dot2_pair(x, y, static_cast<std::size_t>(depth)), error);
+          s = ends ? *ends : bulk(flat);
         } else if (const auto enclosure = refine(one, x, y, static_cast<std::size_t>(depth), rounds, rule)) {
           s = after(*enclosure);
         }
