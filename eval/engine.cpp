@@ -72,9 +72,13 @@ NodeId Engine::stored_in(NodeId id, const Format& format) {
 }
 
 const Stored& Engine::ensure(NodeId id) {
+  if (readers_.empty()) find_readers();
   plan(id);
-  for (NodeId k = 0; k <= id; ++k)
-    if (wanted_[k] && !stored_[k]) compute(k);
+  for (NodeId k = 0; k <= id; ++k) {
+    if (!wanted_[k] || stored_[k]) continue;
+    compute(k);
+    give_back(k);
+  }
   return *stored_[id];
 }
 
@@ -107,7 +111,12 @@ void Engine::plan(NodeId root) {
         want(leaf.node);
       }
     }
+    const bool mixes = gather == Gather::reduce || gather == Gather::recurrence || gather == Gather::sum || gather == Gather::accumulate || sum_with_rounding;
     for (NodeId operand : operands) {
+      if (operand < readers_.size() && is_finding_readers_) {
+        readers_[operand].push_back(id);
+        if (!mixes) hull_is_enough_[operand] = false;
+      }
       const bool is_map = row(graph_[operand]).gather == Gather::map;
       if (gather == Gather::reduce || gather == Gather::join || gather == Gather::recurrence) want(operand);
       if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) {
@@ -368,9 +377,9 @@ void finish(Stored& s) {
   const std::size_t n = static_cast<std::size_t>(t.size());
   Plane& h = s.hull;
   h.lo_d = std::make_shared<Doubles>(n);
-  h.lo_u = std::make_shared<Doubles>(n);
-  h.hi_d = std::make_shared<Doubles>(n);
   h.hi_u = std::make_shared<Doubles>(n);
+  h.lo_u = s.is_exact ? h.lo_d : std::make_shared<Doubles>(n);
+  h.hi_d = s.is_exact ? h.hi_u : std::make_shared<Doubles>(n);
   h.flags = std::make_shared<FlagBytes>(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
     bool reals = false;
@@ -389,6 +398,7 @@ void finish(Stored& s) {
     if (!reals) (*h.lo_d)[i] = (*h.lo_u)[i] = (*h.hi_d)[i] = (*h.hi_u)[i] = 0;
     (*h.flags)[i] = flags | (reals ? 0 : no_reals);
   }
+  if (std::all_of(h.flags->begin(), h.flags->end(), [](std::uint8_t f) { return f == 0; })) h.flags = nullptr;
 }
 
 Line line_of(const Stored& s) {

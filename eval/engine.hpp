@@ -62,6 +62,8 @@ class Engine {
   bool is_stored(NodeId id) const { return id < stored_.size() && stored_[id]; }
   const Tensor* input(NodeId id) const;  // nullptr: not an input
   int branch(const std::string& key) const;  // -1: not chosen for the whole call
+  /// Is the node read by ops that mix elements only? Then its alternatives are not kept apart.
+  bool hull_is_enough(NodeId id) const { return id < hull_is_enough_.size() && hull_is_enough_[id]; }
   const EvaluateOptions& options() const { return options_; }
   Counters counters;
   std::map<std::pair<std::size_t, std::string>, NodeId> stored_results;  // result and format -> its rounding node
@@ -86,7 +88,16 @@ class Engine {
   std::set<NodeId> joining_;        // pairs whose parts are being computed
   std::map<NodeId, NodeId> pairs_;  // parts that depend on choices -> their complex node
 
+  std::vector<std::vector<NodeId>> readers_;  // of each node, what reads it on the way to any result
+  std::vector<bool> hull_is_enough_;
+  bool is_finding_readers_ = false;
+  std::vector<bool> kept_;     // results and assumptions
+  std::vector<NodeId> large_;  // stored, to be given back
+
   void plan(NodeId root);
+  void find_readers();
+  bool has_been_read(NodeId id) const;
+  void give_back(NodeId last);
   void compute(NodeId id);
   void find_pairs(NodeId root);
   bool compute_jointly(NodeId id);

@@ -69,7 +69,7 @@ Stored run_cone(Engine& engine, Cone cone) {
   s.tensor.settled = settle;
   const std::int64_t n = s.tensor.size();
   const int assignments = cone.assignments();
-  const std::size_t planes = static_cast<std::size_t>(std::min(assignments, max_planes));
+  const std::size_t planes = static_cast<std::size_t>(std::min(assignments, engine.hull_is_enough(cone.root) ? 1 : max_planes));
   const bool forced = options.lowest != EvaluateOptions::Tier::f64;
 
   const auto array = [&] { return std::make_shared<Doubles>(static_cast<std::size_t>(n)); };

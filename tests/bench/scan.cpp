@@ -1,12 +1,14 @@
 // The loops of a recurrence beside plain float64 loops over the same data, 8 x 1024 steps x 1024 lines: medians of interleaved runs.
-// Not a test: no ratio is asserted. One thread; operands and results lie in memory, so both are bound by its speed to some part.
-//   build/tests/erx_bench_scan [rounds]
+// Not a test: no ratio is asserted. Operands and results lie in memory, so both are bound by its speed to some part; the plain loops write
+// their states, the others two ends and a byte of flags. One thread is measured by its own time, several by the clock.
+//   build/tests/erx_bench_scan [rounds] [threads]
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "eval/buffer.hpp"
@@ -33,8 +35,8 @@ struct Data {
   FlagBytes flags;
 };
 
-void plain(Data& d) {
-  for (std::size_t q = 0; q < batch; ++q) {
+void plain(Data& d, std::size_t from, std::size_t to) {
+  for (std::size_t q = from; q < to; ++q) {
     std::vector<double> h(lines, 0);
     for (std::size_t t = 0; t < steps; ++t) {
       const std::size_t at = (q * steps + t) * lines;
@@ -44,9 +46,9 @@ void plain(Data& d) {
 }
 
 /// As the evaluator runs it: results leave the cache row by row.
-void certified(Data& d, const ScanRule& rule) {
+void certified(Data& d, const ScanRule& rule, std::size_t from, std::size_t to) {
   constexpr std::size_t chunk = 16;
-  for (std::size_t q = 0; q < batch; ++q)
+  for (std::size_t q = from; q < to; ++q)
     for (std::size_t first = 0; first < lines; first += width) {
       ScanTile tile(rule, width, nullptr, nullptr);
       std::vector<ScanStepRow> rows(chunk);
@@ -61,16 +63,22 @@ void certified(Data& d, const ScanRule& rule) {
     }
 }
 
-/// Of this thread on its core: other work on the machine counts less.
+/// Of `share(from, to)` over the batch.
 template <class F>
-double seconds(F f) {
-  const auto now = [] {
+double seconds(std::size_t threads, F share) {
+  const auto now = [&] {
     timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   };
   const double start = now();
-  f();
+  if (threads == 1) {
+    share(std::size_t{0}, batch);
+  } else {
+    std::vector<std::thread> all;
+    for (std::size_t k = 0; k < threads; ++k) all.emplace_back([&, k] { share(batch * k / threads, batch * (k + 1) / threads); });
+    for (std::thread& t : all) t.join();
+  }
   return now() - start;
 }
 
@@ -78,6 +86,7 @@ double seconds(F f) {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 5;
+  const std::size_t threads = argc > 2 ? static_cast<std::size_t>(std::clamp(std::atoi(argv[2]), 1, static_cast<int>(batch))) : 1;
   const std::size_t n = batch * steps * lines;
   Data d{Doubles(n), Doubles(n), Doubles(n, 0.0), Doubles(n, 0.0), FlagBytes(n, 0)};
   std::mt19937_64 random(1);
@@ -95,8 +104,8 @@ int main(int argc, char** argv) {
       rule.contraction = std::array{Contraction::free, Contraction::free, Contraction::always, Contraction::never}[static_cast<std::size_t>(order)];
       std::vector<double> base, ours;
       for (int k = 0; k < rounds; ++k) {
-        base.push_back(seconds([&] { plain(d); }));
-        ours.push_back(seconds([&] { certified(d, rule); }));
+        base.push_back(seconds(threads, [&](std::size_t from, std::size_t to) { plain(d, from, to); }));
+        ours.push_back(seconds(threads, [&](std::size_t from, std::size_t to) { certified(d, rule, from, to); }));
       }
       const double least = *std::min_element(base.begin(), base.end()), own = *std::min_element(ours.begin(), ours.end());
       std::nth_element(base.begin(), base.begin() + rounds / 2, base.end());

@@ -257,3 +257,41 @@ def test_tiles_threads_and_tiers(text):
         assert (lo <= low)[real].all() and (high <= hi)[real].all(), how
         if "seq" in text:
             assert (lo == low)[real].all() and (hi == high)[real].all(), how
+
+
+INTERMEDIATES = """
+fn chosen(x, y) { return any_of(in f32 { x * y }, in f32 { x + y }) }
+fn states(x, p) { return scan<f32, ORDER>(round<f32>(0.5 * x), p, axis=1) }
+fn told(h, y, p) { return any_of(in f32 { h * y }, in f32 { h - p }) }
+spec few(x: f32[M, N], y: f32[M, N]) -> (s: f32[N], t: f32[M], u: bf16[M]) {
+  let p = chosen(x, y)
+  let h = states(x, p)
+  let q = told(h, y, p)
+  return (acc<f32>(sum(q * p, axis=0)), acc<f32>(sum(h * y, axis=1)), round<bf16>(max(q, axis=1)))
+}
+spec every(x: f32[M, N], y: f32[M, N]) -> (s: f32[N], t: f32[M], u: bf16[M], p: f32[M, N], h: f32[M, N], q: f32[M, N]) {
+  let p = chosen(x, y)
+  let h = states(x, p)
+  let q = told(h, y, p)
+  return (acc<f32>(sum(q * p, axis=0)), acc<f32>(sum(h * y, axis=1)), round<bf16>(max(q, axis=1)), p, h, q)
+}
+"""
+
+
+@pytest.mark.parametrize("order", ["any", "seq"])
+def test_what_is_given_back_or_merged_changes_nothing(order):
+    """Large intermediates live until they have been read, and keep alternatives apart only for what can tell them apart; results live on."""
+    rng = np.random.default_rng(11)
+    x, y = ((rng.uniform(0.25, 2, (70, 1000)) * rng.choice([-1, 1], (70, 1000))).astype(np.float32) for _ in range(2))
+    program = er.parse(INTERMEDIATES.replace("ORDER", order))
+    few, every, backwards = program["few"](x, y), program["every"](x, y), program["every"](x, y)
+    ends = lambda results, name: np.stack([np.asarray(results[name].lo, dtype=np.float64), np.asarray(results[name].hi, dtype=np.float64)])
+    for name in "stu":
+        np.testing.assert_array_equal(ends(few, name), ends(every, name), name)
+    for name in "qhputs":  # each by itself, the last one first
+        np.testing.assert_array_equal(ends(backwards, name), ends(every, name), name)
+    right = torch.from_numpy(ends(every, "q")[0].astype(np.float32))  # a result is judged by each alternative when all is computed
+    wrong = right.clone()
+    wrong[3, 5] += 1000
+    report = every["q"].check(wrong)
+    assert every["q"].check(right).ok and report.violations == 1 and "[3, 5]" in str(report), report
