@@ -9,8 +9,11 @@
 #include "eval/magnitudes.hpp"
 #include "eval/matrix_operand.hpp"
 #include "eval/matrix_row.hpp"
+#include "eval/norms.hpp"
 #include "eval/open_elements.hpp"
+#include "eval/other_terms.hpp"
 #include "eval/parallel.hpp"
+#include "eval/refine.hpp"
 #include "eval/sum_parts.hpp"
 #include "ops/bulk.hpp"
 #include "ops/clones.hpp"
@@ -31,170 +34,6 @@ bool is_matrix_term(const SumNode& sum, const Term& term) {
   const auto unit = [](std::int64_t across, std::int64_t along) { return across == 1 || along == 1; };
   return a.out_strides[rank - 1] == 0 && b.out_strides[rank - 2] == 0 && unit(a.out_strides[rank - 2], a.reduced_strides[0]) &&
          unit(b.out_strides[rank - 1], b.reduced_strides[0]);
-}
-
-/// Norm (an upper bound) and grid of each row of a rows x columns view; the norm is infinite where a bound cannot be given.
-struct Profile {
-  std::vector<double> norm, grid;
-};
-
-/// Sums of squares and lowest bits, without branches.
-ERX_VECTOR_CLONES void add_line(const double* x, std::size_t n, double* squares, double* grids) {
-  ERX_INDEPENDENT
-  for (std::size_t l = 0; l < n; ++l) {
-    squares[l] += x[l] * x[l];
-    const double bit = lowest_bit(x[l]);
-    grids[l] = bit < grids[l] ? bit : grids[l];
-  }
-}
-
-Profile profile(const double* data, const std::uint8_t* flags, std::int64_t lines, std::int64_t line_stride, std::int64_t terms, std::int64_t term_stride) {
-  Profile p{std::vector<double>(static_cast<std::size_t>(lines), 0), std::vector<double>(static_cast<std::size_t>(lines), infinity)};
-  std::vector<std::uint8_t> special(static_cast<std::size_t>(lines), 0);
-  if (line_stride == 1) {
-    for (std::int64_t k = 0; k < terms; ++k) add_line(data + k * term_stride, p.norm.size(), p.norm.data(), p.grid.data());
-  } else {
-    // Along a line in lanes, whose number is the same on every machine, so that norms are too.
-    constexpr std::int64_t lanes = 16;
-    for (std::int64_t line = 0; line < lines; ++line) {
-      double squares[lanes] = {}, grids[lanes];
-      std::fill(grids, grids + lanes, infinity);
-      const double* x = data + line * line_stride;
-      std::int64_t k = 0;
-      if (term_stride == 1)
-        for (; k + lanes <= terms; k += lanes) add_line(x + k, lanes, squares, grids);
-      for (; k < terms; ++k) add_line(x + k * term_stride, 1, squares, grids);
-      for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        p.norm[static_cast<std::size_t>(line)] += squares[lane];
-        p.grid[static_cast<std::size_t>(line)] = std::min(p.grid[static_cast<std::size_t>(line)], grids[lane]);
-      }
-    }
-  }
-  if (flags)
-    for (std::int64_t line = 0; line < lines; ++line)
-      for (std::int64_t k = 0; k < terms; ++k) special[static_cast<std::size_t>(line)] |= flags[line * line_stride + k * term_stride] & ~any_zero;
-  const double inflate = 1 + static_cast<double>(terms + 8) * 0x1p-52;
-  for (std::size_t l = 0; l < p.norm.size(); ++l) {
-    const double n = std::sqrt(p.norm[l]) * (planted(Mistake::raw_norms) ? 1 : inflate);
-    // Squares of extreme values leave the range of doubles; zero rows need the signs of their zeros.
-    const bool in_range = (n > 0x1p-400 || planted(Mistake::unscaled_norms) || planted(Mistake::ratio_form)) && n < 0x1p400;
-    p.norm[l] = special[l] || !in_range ? infinity : n;
-  }
-  return p;
-}
-
-/// The terms beside the product, for one row: their sum, magnitude and grid. A term that is special, or a sum that is not
-/// exact in float64, is left to the scalar rule.
-class OtherTerms {
- public:
-  OtherTerms(const Engine& engine, const SumNode& sum, const std::vector<const Term*>& terms, std::size_t columns)
-      : engine_(engine), sum_(sum), terms_(terms), value_(columns), magnitude_(columns), grid_(columns), special_(columns) {}
-
-  void read(std::int64_t batch, std::int64_t row_index, MatrixRow& row) {
-    const std::size_t rank = sum_.extents.size();
-    for (std::size_t j = 0; j < value_.size(); ++j) {
-      F64 total{}, magnitude{};
-      double grid = infinity;
-      bool special = false;
-      for (const Term* t : terms_) {
-        const auto factor = [&](const Factor& f) {
-          const Plane& p = engine_.stored(f.node).hull;
-          std::int64_t at = row_index * f.out_strides[rank - 2] + static_cast<std::int64_t>(j) * f.out_strides[rank - 1], rest = batch;
-          for (std::size_t k = rank - 2; k-- > 0;) {
-            at += rest % sum_.extents[k] * f.out_strides[k];
-            rest /= sum_.extents[k];
-          }
-          special |= p.flags && ((*p.flags)[static_cast<std::size_t>(at)] & ~any_zero);
-          return (*p.lo_d)[static_cast<std::size_t>(at)];
-        };
-        const double x = factor(t->a);
-        F64 leaf = F64::exact(x);
-        double leaf_grid = lowest_bit(x);
-        if (t->b) {
-          const double y = factor(*t->b);
-          leaf = mul(leaf, F64::exact(y));
-          leaf_grid = product_grid(leaf_grid, lowest_bit(y));
-        }
-        total = add(total, t->negative ? neg(leaf) : leaf);
-        magnitude = add(magnitude, abs_of(leaf));
-        grid = std::min(grid, leaf_grid);
-      }
-      special_[j] = special || total.d != total.u || magnitude.d != magnitude.u;
-      value_[j] = total.d;
-      magnitude_[j] = magnitude.d;
-      grid_[j] = grid;
-    }
-    row.other = value_.data();
-    row.other_magnitude = magnitude_.data();
-    row.other_grid = grid_.data();
-  }
-  bool is_special(std::size_t j) const { return special_[j]; }
-
- private:
-  const Engine& engine_;
-  const SumNode& sum_;
-  const std::vector<const Term*>& terms_;
-  std::vector<double> value_, magnitude_, grid_;
-  std::vector<std::uint8_t> special_;
-};
-
-ERX_VECTOR_CLONES double magnitude_dot(const double* x, const double* y, std::size_t n) {
-  constexpr std::size_t lanes = 16;
-  double sum[lanes] = {};
-  std::size_t k = 0;
-  for (; k + lanes <= n; k += lanes)
-    for (std::size_t l = 0; l < lanes; ++l) sum[l] += std::fabs(x[k + l] * y[k + l]);
-  double total = 0;
-  for (; k < n; ++k) total += std::fabs(x[k] * y[k]);
-  for (double s : sum) total += s;
-  return total;
-}
-
-/// What the bound of a magnitude in float64 is: a sum of non-negative products in order.
-void magnitude_in_float64(MatrixRow& row, std::size_t depth) {
-  const double n = static_cast<double>(depth) + 16;
-  row.magnitude_relative = n * 0x1p-53 * (1 + 0x1p-20);
-  row.magnitude_absolute = n * 0x1p-1074;
-  row.magnitude_may_be_exact = true;
-}
-
-/// The centre of one element in twice the precision, under the same rule. x, y: its factors.
-/// returns: nothing where the rule needs every leaf.
-std::optional<Set<F64>> refine(MatrixRow one, const double* x, const double* y, std::size_t depth, bool rounds, const MatrixRowRule& rule) {
-  const double n = static_cast<double>(depth) + 16;
-  double magnitude;
-  if (rounds && !one.magnitude_may_be_exact) {  // it came from float32
-    magnitude = magnitude_dot(x, y, depth);
-    one.magnitude = &magnitude;
-    magnitude_in_float64(one, depth);
-  }
-  const double centre = dot2(x, y, depth);
-  one.users_round = false;
-  one.centre = &centre;
-  one.relative = n * n * 0x1p-104;
-  one.absolute += std::fabs(centre) * 0x1p-52;
-  double lo_d, lo_u, hi_d, hi_u;
-  std::uint8_t flags, hard;
-  rule(one, &lo_d, &lo_u, &hi_d, &hi_u, &flags, &hard);
-  if (hard) return {};
-  return Set<F64>::between(F64{lo_d, lo_u}, F64{hi_d, hi_u}, flags);
-}
-
-/// The element rounded to nearest into float64, which no enclosure by doubles decides; 0 and special values are not decided here.
-std::optional<Set<F64>> rounded_to_double(const MatrixRow& one, const double* x, const double* y, std::size_t depth) {
-  const double norm = one.row_norm * one.norm[0];
-  if (!(norm < infinity)) return {};
-  const double n = static_cast<double>(depth) + 16;
-  const Doubled sum = dot2_pair(x, y, depth);
-  if (!rounds_to_high(sum, planted(Mistake::doubles_without_error) ? 0 : norm * n * n * 0x1p-104 + 2 * one.absolute)) return {};
-  return Set<F64>::point(F64::exact(one.negative ? -sum.high : sum.high));
-}
-
-/// Rounding to nearest into the format of a double?
-bool rounds_to_double(const Node& node) {
-  const Format& f = *node.attributes.format;
-  const Rounding& r = node.attributes.rounding;
-  return f.precision() == 53 && f.emax() == 1023 && f.has_subnormals && r.mode == Mode::rne && r.flush == Flush::no;
 }
 
 /// One row of enclosures.

@@ -1,0 +1,64 @@
+#include "eval/norms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ops/clones.hpp"
+#include "ops/num/grid.hpp"
+#include "ops/num/set.hpp"
+#include "ops/planted.hpp"
+
+namespace erx {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Sums of squares and lowest bits, without branches.
+ERX_VECTOR_CLONES void add_line(const double* x, std::size_t n, double* squares, double* grids) {
+  ERX_INDEPENDENT
+  for (std::size_t l = 0; l < n; ++l) {
+    squares[l] += x[l] * x[l];
+    const double bit = lowest_bit(x[l]);
+    grids[l] = bit < grids[l] ? bit : grids[l];
+  }
+}
+
+}  // namespace
+
+Profile profile(const double* data, const std::uint8_t* flags, std::int64_t lines, std::int64_t line_stride, std::int64_t terms, std::int64_t term_stride) {
+  Profile p{std::vector<double>(static_cast<std::size_t>(lines), 0), std::vector<double>(static_cast<std::size_t>(lines), infinity)};
+  std::vector<std::uint8_t> special(static_cast<std::size_t>(lines), 0);
+  if (line_stride == 1) {
+    for (std::int64_t k = 0; k < terms; ++k) add_line(data + k * term_stride, p.norm.size(), p.norm.data(), p.grid.data());
+  } else {
+    // Along a line in lanes, whose number is the same on every machine, so that norms are too.
+    constexpr std::int64_t lanes = 16;
+    for (std::int64_t line = 0; line < lines; ++line) {
+      double squares[lanes] = {}, grids[lanes];
+      std::fill(grids, grids + lanes, infinity);
+      const double* x = data + line * line_stride;
+      std::int64_t k = 0;
+      if (term_stride == 1)
+        for (; k + lanes <= terms; k += lanes) add_line(x + k, lanes, squares, grids);
+      for (; k < terms; ++k) add_line(x + k * term_stride, 1, squares, grids);
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        p.norm[static_cast<std::size_t>(line)] += squares[lane];
+        p.grid[static_cast<std::size_t>(line)] = std::min(p.grid[static_cast<std::size_t>(line)], grids[lane]);
+      }
+    }
+  }
+  if (flags)
+    for (std::int64_t line = 0; line < lines; ++line)
+      for (std::int64_t k = 0; k < terms; ++k) special[static_cast<std::size_t>(line)] |= flags[line * line_stride + k * term_stride] & ~any_zero;
+  const double inflate = 1 + static_cast<double>(terms + 8) * 0x1p-52;
+  for (std::size_t l = 0; l < p.norm.size(); ++l) {
+    const double n = std::sqrt(p.norm[l]) * (planted(Mistake::raw_norms) ? 1 : inflate);
+    // Squares of extreme values leave the range of doubles; zero rows need the signs of their zeros.
+    const bool in_range = (n > 0x1p-400 || planted(Mistake::unscaled_norms) || planted(Mistake::ratio_form)) && n < 0x1p400;
+    p.norm[l] = special[l] || !in_range ? infinity : n;
+  }
+  return p;
+}
+
+}  // namespace erx
