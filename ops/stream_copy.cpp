@@ -1,5 +1,7 @@
 #include "ops/stream_copy.hpp"
 
+#include "ir/ieee.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
