@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "ir/loop.hpp"
 #include "ops/op.hpp"
 
 namespace erx {
@@ -11,7 +12,7 @@ namespace {
 
 // Beyond these the alternatives count as different.
 constexpr std::int64_t max_elements = 65536;
-constexpr std::size_t max_alternatives = 16, max_instances = 16;
+constexpr std::size_t max_alternatives = 16, max_instances = 16, max_nodes = 65536;
 
 bool is_number(const Plane& p, std::size_t i) { return (*p.lo_d)[i] == (*p.lo_u)[i] && (*p.hi_d)[i] == (*p.hi_u)[i]; }
 
@@ -42,7 +43,9 @@ bool is_small(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-void Alternatives::see(const Graph& graph, const std::vector<Tensor>& inputs, const EvaluateOptions& options) {
+void Alternatives::see(const Graph& spec, const std::vector<Tensor>& inputs, const EvaluateOptions& options) {
+  const bool is_open = written_out_size(spec, max_nodes + 1) > max_nodes;  // then what stands in loops is not looked at
+  const Graph graph = is_open ? spec : erx::written_out(spec);
   std::map<Place, std::vector<NodeId>> written;  // of a loop or a function: its instances
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph[id];

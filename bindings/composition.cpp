@@ -1,24 +1,19 @@
 #include "bindings/composition.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <set>
 #include <unordered_map>
 
+#include "bindings/traced_loop.hpp"
 #include "ir/error.hpp"
+#include "ops/loop.hpp"
 #include "ops/op.hpp"
 
 namespace erx {
 namespace {
-
-std::shared_ptr<Piece> make(Node node, std::vector<PiecePtr> operands) {
-  auto piece = std::make_shared<Piece>();
-  piece->node = std::move(node);
-  piece->node.operands.clear();
-  piece->operands = std::move(operands);
-  return piece;
-}
 
 bool is_within(const Node& node) { return node.op == &op("within") || node.op == &op("within_sum"); }
 
@@ -71,7 +66,7 @@ class Composer {
       const auto ready = std::none_of(piece.operands.begin(), piece.operands.end(),
                                       [this](const PiecePtr& o) { return !places_.contains(o.get()); });
       if (ready) {
-        places_.emplace(&piece, append(piece));
+        places_.emplace(&piece, append(piece, graph, places_));
         for (const PieceAssumption& a : piece.assumptions) assumptions_.push_back(&a);
         stack.pop_back();
         continue;
@@ -98,8 +93,9 @@ class Composer {
   Graph graph;
 
  private:
+  using Places = std::unordered_map<const Piece*, NodeId>;
   const std::optional<Format>& compute_;
-  std::unordered_map<const Piece*, NodeId> places_;
+  Places places_;
   std::vector<Tensor> tensors_;
   std::vector<const PieceAssumption*> assumptions_;
   std::vector<const int*> calls_;  // of the inputs
@@ -115,25 +111,105 @@ class Composer {
   }
 
   // Two calls choose independently, though their labels read alike.
-  const std::string& label(const Piece& piece) {
-    const std::string& text = piece.node.attributes.text;
-    const auto [at, is_new] = label_of_.try_emplace({piece.call.get(), text});
+  const std::string& label(const int* call, const std::string& text) {
+    const auto [at, is_new] = label_of_.try_emplace({call, text});
     if (is_new) at->second = fresh(text, labels_);
     return at->second;
   }
 
-  NodeId append(const Piece& piece) {
+  NodeId append(const Piece& piece, Graph& to, const Places& places) {
     if (piece.tensor) return append_input(piece);
+    if (piece.operands.empty() && piece.node.op == &op("input"))
+      throw Error("a state of er.fold is used outside of the function that is traced: only what it returns goes on");
     Node node = piece.node;
-    for (const PiecePtr& o : piece.operands) node.operands.push_back(places_.at(o.get()));
+    for (const PiecePtr& o : piece.operands) node.operands.push_back(places.at(o.get()));
     if (is_within(node)) {
       has_within_ = true;
       if (compute_) node.attributes.format = *compute_;
       else if (piece.innocuous) return node.operands[0];
     }
-    if (!node.name.empty()) node.name = fresh(node.name, names_);
-    if (row(node).is_choice && !node.attributes.text.empty()) node.attributes.text = label(piece);
-    return graph.append(std::move(node));
+    if (!node.name.empty() && &to == &graph) node.name = fresh(node.name, names_);
+    if (row(node).is_choice && !node.attributes.text.empty()) node.attributes.text = label(piece.call.get(), node.attributes.text);
+    if (piece.loop) return append_loop(piece, std::move(node), to);
+    if (is_fold(node)) {
+      Loop loop = *node.attributes.loop;
+      adapt(loop.body, piece.call.get());
+      node.attributes.loop = std::make_shared<const Loop>(std::move(loop));
+    }
+    return to.append(std::move(node));
+  }
+
+  /// The body of a loop that came with the graph of a spec.
+  void adapt(Graph& body, const int* call) {
+    for (NodeId id = 0; id < body.size(); ++id) {
+      Attributes& a = body.attributes(id);
+      if (is_within(body[id])) {
+        has_within_ = true;
+        if (compute_) a.format = *compute_;
+      }
+      if (row(body[id]).is_choice && !a.text.empty()) a.text = label(call, a.text);
+      if (!a.loop) continue;
+      Loop inner = *a.loop;
+      adapt(inner.body, call);
+      a.loop = std::make_shared<const Loop>(std::move(inner));
+    }
+  }
+
+  /// A loop that was traced: its pieces become a graph of their own.
+  NodeId append_loop(const Piece& piece, Node fold, Graph& to) {
+    const TracedLoop& traced = *piece.loop;
+    std::vector<bool> free;  // the states: as the start values, and as what comes after a step
+    for (std::size_t k = 0; k < traced.states.size(); ++k) free.push_back(to.has_freedom(fold.operands[k]));
+    while (true) {
+      Loop loop;
+      Places places;
+      std::set<std::string> names;
+      const auto input = [&](const Node& like, const std::string& name, bool has_freedom) {
+        Node node;
+        node.op = &op("input");
+        node.type = like.type;
+        node.shape = like.shape;
+        node.name = node.attributes.text = fresh(name, names);
+        node.scalar_parameter = like.scalar_parameter;
+        node.freedom = has_freedom;
+        loop.body.inputs.push_back(loop.body.append(std::move(node)));
+        return loop.body.inputs.back();
+      };
+      for (std::size_t k = 0; k < traced.states.size(); ++k) places[traced.states[k].get()] = input(traced.states[k]->node, traced.states[k]->node.name, free[k]);
+      for (std::size_t k = traced.states.size(); k < piece.operands.size(); ++k) {
+        const NodeId o = fold.operands[k];
+        places[traced.outside[k - traced.states.size()].get()] = input(to[o], to[o].name.empty() ? "t" : to[o].name, to.has_freedom(o));
+      }
+      for (const PiecePtr& p : traced.body) {
+        const NodeId id = places[p.get()] = append(*p, loop.body, places);
+        if (!p->node.name.empty() && loop.body[id].name == p->node.name) loop.body.store(id, fresh(p->node.name, names));
+      }
+      bool settles = true;
+      for (std::size_t k = 0; k < free.size(); ++k) {
+        const NodeId next = places.at(traced.next[k].get());
+        loop.body.results.push_back({"", next, {}});
+        settles = settles && free[k] == (free[k] || loop.body.has_freedom(next));
+        free[k] = free[k] || loop.body.has_freedom(next);
+      }
+      if (!settles) continue;
+      std::set<std::string> inner;
+      inner_variables(loop.body, inner);
+      loop.variable = fresh(traced.name, inner);
+      rename_variable(loop.body, traced.variable, loop.variable);
+      loop.first = traced.first;
+      loop.count = traced.count;
+      const NodeId id = build_fold(to, std::make_shared<const Loop>(std::move(loop)), std::move(fold.operands), fold.span);
+      if (!fold.name.empty()) to.store(id, fold.name);
+      return id;
+    }
+  }
+
+  static void inner_variables(const Graph& body, std::set<std::string>& names) {
+    for (NodeId id = 0; id < body.size(); ++id) {
+      if (!is_fold(body[id])) continue;
+      names.insert(body[id].attributes.loop->variable);
+      inner_variables(body[id].attributes.loop->body, names);
+    }
   }
 
   NodeId append_input(const Piece& piece) {
@@ -183,7 +259,7 @@ class Outline {
     for (auto k = static_cast<NodeId>(pieces_.size()); k <= id; ++k) {
       std::vector<PiecePtr> operands;
       for (const NodeId o : graph[k].operands) operands.push_back(pieces_[o]);
-      pieces_.push_back(make(graph[k], std::move(operands)));
+      pieces_.push_back(make_piece(graph[k], std::move(operands)));
     }
     return pieces_[id];
   }
@@ -193,6 +269,16 @@ class Outline {
 };
 
 }  // namespace
+
+std::shared_ptr<Piece> make_piece(Node node, std::vector<PiecePtr> operands) {
+  static std::atomic<std::uint64_t> made{0};  // tells earlier from later, like an address tells one from another
+  auto piece = std::make_shared<Piece>();
+  piece->age = ++made;
+  piece->node = std::move(node);
+  piece->node.operands.clear();
+  piece->operands = std::move(operands);
+  return piece;
+}
 
 Piece::~Piece() {
   std::vector<PiecePtr> pending = std::move(operands);
@@ -214,7 +300,7 @@ PiecePtr input(std::string name, Tensor tensor, bool scales, std::shared_ptr<con
   node.attributes.text = name;
   node.name = std::move(name);
   node.scalar_parameter = scales;
-  auto piece = make(std::move(node), {});
+  auto piece = make_piece(std::move(node), {});
   piece->tensor = std::move(tensor);
   piece->call = std::move(call);
   return piece;
@@ -273,7 +359,7 @@ std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePt
       if (pieces[id]) continue;
       std::vector<PiecePtr> operands;
       for (const NodeId o : graph[id].operands) operands.push_back(pieces[o]);
-      pieces[id] = make(graph[id], std::move(operands));
+      pieces[id] = make_piece(graph[id], std::move(operands));
       pieces[id]->call = call;
     }
     return pieces;

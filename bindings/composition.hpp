@@ -3,6 +3,7 @@
 // inputs of several calls with the same elements become one input. Composing gives the same graph as the same text would.
 //   PiecePtr p = apply("add", {input("x", x), input("y", y)});   Composition c = compose({{"", p, {}}});
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,12 +25,16 @@ struct PieceAssumption {
   Span span;
 };
 
+struct TracedLoop;  // bindings/traced_loop.hpp
+
 struct Piece {
   Node node;  // its operand ids mean nothing here
   std::vector<PiecePtr> operands;
   std::optional<Tensor> tensor;  // of an input
   std::shared_ptr<const int> call;  // of a spec that it came from: its inputs stay apart, its labelled choices are its own
   std::vector<PieceAssumption> assumptions;  // they go where the result goes
+  std::uint64_t age = 0;  // a piece that was made later has a larger one
+  std::shared_ptr<const TracedLoop> loop;  // of a fold that was traced: its body becomes a graph when the piece is composed
   bool innocuous = false;  // a `within` whose slack the rounding after it absorbs: left out unless a compute format is asked for
 
   Piece() = default;
@@ -39,6 +44,9 @@ struct Piece {
 
 /// A captured tensor under a name. `scales`: an exact scalar that makes a product absent where it is 0.
 PiecePtr input(std::string name, Tensor tensor, bool scales = false, std::shared_ptr<const int> call = nullptr);
+
+/// A piece of a node. A node without operands and tensor that is an `input` is a state of a loop that is being traced.
+std::shared_ptr<Piece> make_piece(Node node, std::vector<PiecePtr> operands);
 
 /// One op on pieces. errors: Error with the rule of types or shapes that the operands break.
 PiecePtr apply(std::string_view op, std::vector<PiecePtr> operands, Attributes attributes = {});

@@ -9,10 +9,12 @@
 #include "bindings/python_group.hpp"
 #include "bindings/python_tensor.hpp"
 #include "bindings/report_json.hpp"
+#include "bindings/traced_loop.hpp"
 #include "eval/bind.hpp"
 #include "eval/float_guard.hpp"
 #include "eval/picture.hpp"
 #include "grammar/program.hpp"
+#include "grammar/scan.hpp"
 #include "ops/op.hpp"
 
 namespace py = pybind11;
@@ -215,7 +217,8 @@ void define_pieces(py::module_& m) {
   py::class_<Piece, std::shared_ptr<Piece>>(m, "Piece")
       .def_property_readonly("type", [](const Piece& p) { return to_string(p.node.type); })
       .def_property_readonly("shape", [](const Piece& p) { return shape_tuple(extents_of(p.node.shape)); })
-      .def_property_readonly("tensor", [](const Piece& p) { return p.tensor; });
+      .def_property_readonly("tensor", [](const Piece& p) { return p.tensor; })
+      .def_property_readonly("age", [](const Piece& p) { return p.age; });
   const auto mutable_piece = [](PiecePtr p) { return std::const_pointer_cast<Piece>(std::move(p)); };
   using Mutable = std::shared_ptr<Piece>;
   m.def("input", [=](const std::string& name, const Tensor& t, bool scales) { return mutable_piece(input(name, t, scales)); }, exact_arithmetic);
@@ -251,10 +254,31 @@ void define_pieces(py::module_& m) {
     a.axes = axes;
     return mutable_piece(apply("transpose", {p}, std::move(a)));
   }, exact_arithmetic);
-  m.def("index", [=](const Mutable& p, const std::vector<PythonSlice>& slices) {
+  m.def("index", [=](const Mutable& p, const std::vector<PythonSlice>& slices, const std::vector<std::tuple<int, std::string, std::int64_t>>& moving) {
     Attributes a;
     a.slices = slices_of(slices);
+    for (const auto& [slice, variable, stride] : moving) a.moving.push_back({slice, variable, stride});
     return mutable_piece(apply("index", {p}, std::move(a)));
+  }, exact_arithmetic);
+}
+
+void define_loops(py::module_& m) {
+  using Mutable = std::shared_ptr<Piece>;
+  const auto pieces = [](const std::vector<Mutable>& list) { return std::vector<PiecePtr>(list.begin(), list.end()); };
+  m.def("state", [](const std::string& name, const Mutable& start) { return std::const_pointer_cast<Piece>(state_piece(name, start)); }, exact_arithmetic);
+  m.def("loop_number", [](const std::string& variable) {
+    Attributes a;
+    a.text = "0";
+    a.moving = {{-1, variable, 1}};
+    return std::const_pointer_cast<Piece>(apply("literal", {}, std::move(a)));
+  }, exact_arithmetic);
+  m.def("is_word", [](const std::string& name) { return is_reserved(name) || name == "nan" || name == "inf" || name == "pi" || name == "true" || name == "false" || name == "None"; });
+  m.def("fold", [=](const std::vector<Mutable>& starts, const std::vector<Mutable>& states, const std::vector<Mutable>& next, const std::string& variable,
+                    const std::string& name, std::int64_t first, std::int64_t count, std::int64_t tile, std::int64_t rest) {
+    std::vector<Mutable> after;
+    for (const PiecePtr& p : fold(pieces(starts), pieces(states), pieces(next), {variable, name, first, count, tile, rest}))
+      after.push_back(std::const_pointer_cast<Piece>(p));
+    return after;
   }, exact_arithmetic);
 }
 
@@ -342,6 +366,7 @@ PYBIND11_MODULE(_erx, m) {
   py::register_exception<erx::Error>(m, "SpecError", PyExc_ValueError);
   erx::define_tensors(m);
   erx::define_pieces(m);
+  erx::define_loops(m);
   erx::define_specs(m);
   erx::define_groups(m);
   m.def("did_you_mean", [](const std::string& word, const std::vector<std::string>& known) { return erx::did_you_mean(word, known); });

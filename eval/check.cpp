@@ -8,6 +8,7 @@
 #include "eval/locate.hpp"
 #include "eval/number_text.hpp"
 #include "eval/parallel.hpp"
+#include "ir/loop.hpp"
 #include "ir/print.hpp"
 #include "ops/op.hpp"
 #include "ops/planted.hpp"
@@ -68,18 +69,23 @@ std::vector<std::uint8_t> mask_of(const CheckOptions& options, const Extents& ex
   return mask;
 }
 
-/// The provenance (src=) of every approximate function that the node depends on.
-std::vector<std::string> sources_of(const Graph& graph, NodeId root) {
-  std::vector<bool> needed(root + 1, false);
-  needed[root] = true;
-  std::vector<std::string> sources;
-  for (NodeId id = root + 1; id-- > 0;) {
+/// The provenance (src=) of every approximate function that these nodes depend on, the last ones first.
+void add_sources(const Graph& graph, const std::vector<Result>& roots, std::vector<std::string>& sources) {
+  std::vector<bool> needed(graph.size(), false);
+  for (const Result& r : roots) needed[r.node] = true;
+  for (auto id = static_cast<NodeId>(graph.size()); id-- > 0;) {
     if (!needed[id]) continue;
     for (NodeId o : graph[id].operands) needed[o] = true;
     const Node& node = graph[id];
+    if (is_fold(node)) add_sources(node.attributes.loop->body, node.attributes.loop->body.results, sources);
     if (node.op != &op("approx") || node.attributes.text.empty()) continue;
     if (std::find(sources.begin(), sources.end(), node.attributes.text) == sources.end()) sources.push_back(node.attributes.text);
   }
+}
+
+std::vector<std::string> sources_of(const Graph& graph, NodeId root) {
+  std::vector<std::string> sources;
+  add_sources(graph, {{"", root, {}}}, sources);
   std::reverse(sources.begin(), sources.end());
   return sources;
 }
@@ -179,7 +185,7 @@ ResultReport check_result(Evaluation& evaluation, std::size_t r, std::size_t run
         }
       }
       if (report.alternatives.empty())
-        for (const NodeId id : alternatives.nodes) report.alternatives.push_back(expression_text(graph, id));
+        for (const NodeId id : alternatives.nodes) report.alternatives.push_back(expression_text(*alternatives.graph, id));
     }
     report.first.push_back(std::move(violation));
   }

@@ -26,6 +26,7 @@ inline ChoiceLabel choice_label(const std::string& text) {
 }
 
 inline std::string choice_key(const Node& node) { return "label " + choice_label(node.attributes.text).name; }
+inline bool is_label_key(const std::string& key) { return key.starts_with("label "); }
 inline std::string split_key(NodeId id) { return "split " + std::to_string(id); }
 
 }  // namespace erx

@@ -8,6 +8,7 @@
 
 #include "eval/choice_label.hpp"
 #include "eval/ladder.hpp"
+#include "eval/loops.hpp"
 #include "eval/parallel.hpp"
 #include "ops/clones.hpp"
 #include "ops/complex.hpp"
@@ -57,6 +58,26 @@ void Engine::find_pairs(NodeId root) {
 int Engine::branch(const std::string& key) const {
   const auto it = branches_.find(key);
   return it == branches_.end() ? -1 : it->second;
+}
+
+std::map<std::string, int> Engine::labels() const {
+  std::map<std::string, int> labels;
+  for (const auto& [key, branch] : branches_)
+    if (is_label_key(key)) labels[key] = branch;
+  return labels;
+}
+
+void Engine::give(NodeId id, Stored values, Outside outside) {
+  wanted_.resize(graph_.size(), false);
+  stored_.resize(graph_.size());
+  wanted_[id] = true;
+  stored_[id] = std::make_unique<Stored>(std::move(values));
+  outside_[id] = outside;
+}
+
+const Engine::Outside* Engine::outside(NodeId id) const {
+  const auto found = outside_.find(id);
+  return found == outside_.end() ? nullptr : &found->second;
 }
 
 const Tensor* Engine::input(NodeId id) const {
@@ -118,7 +139,7 @@ void Engine::plan(NodeId root) {
         if (!mixes) hull_is_enough_[operand] = false;
       }
       const bool is_map = row(graph_[operand]).gather == Gather::map;
-      if (gather == Gather::reduce || gather == Gather::join || gather == Gather::recurrence) want(operand);
+      if (gather == Gather::reduce || gather == Gather::join || gather == Gather::recurrence || gather == Gather::loop) want(operand);
       if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) {
         want(operand);
         const auto pair = pairs_.find(operand);
@@ -261,6 +282,7 @@ void Engine::compute(NodeId id) {
     case Gather::reduce: result = run_reduction(*this, id); break;
     case Gather::join: result = run_join(*this, id); break;
     case Gather::recurrence: result = run_scan(*this, id); break;
+    case Gather::loop: result = store_state(id); break;
     case Gather::composed: throw Bug("a composed op in a graph");
     case Gather::pair: result = run_pair(*this, make_cone(graph_, id, cone_source())); break;
     case Gather::map:
@@ -279,6 +301,14 @@ ERX_VECTOR_CLONES bool are_ordinary(const double* x, std::int64_t n) {
 }
 
 }  // namespace
+
+/// A loop is run once; its states are taken one by one.
+Stored Engine::store_state(NodeId id) {
+  const Node& node = graph_[id];
+  if (is_state(node)) return states_.at(node.operands[0]).at(static_cast<std::size_t>(node.attributes.axes[0]));
+  states_[id] = run_loop(*this, id);
+  return states_[id][0];
+}
 
 Stored Engine::store_source(NodeId id) const {
   Stored s;

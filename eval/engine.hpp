@@ -64,6 +64,16 @@ class Engine {
   int branch(const std::string& key) const;  // -1: not chosen for the whole call
   /// Is the node read by ops that mix elements only? Then its alternatives are not kept apart.
   bool hull_is_enough(NodeId id) const { return id < hull_is_enough_.size() && hull_is_enough_[id]; }
+  std::map<std::string, int> labels() const;  // the branches of labelled choices: they are those of inner runs too
+
+  /// In a step of a loop: the node of the engine around it that an input stands for; a state has none.
+  struct Outside {
+    const Engine* engine = nullptr;
+    NodeId node = 0;
+  };
+  /// The values of an input that no tensor holds.
+  void give(NodeId id, Stored, Outside);
+  const Outside* outside(NodeId id) const;  // nullptr: not given
   const EvaluateOptions& options() const { return options_; }
   Counters counters;
   std::map<std::pair<std::size_t, std::string>, NodeId> stored_results;  // result and format -> its rounding node
@@ -86,6 +96,8 @@ class Engine {
   std::vector<bool> wanted_;  // is, or will be, stored
   std::map<NodeId, NodeId> fused_;  // rounding -> the sum that is evaluated with it
   std::set<NodeId> joining_;        // pairs whose parts are being computed
+  std::map<NodeId, Outside> outside_;
+  std::map<NodeId, std::vector<Stored>> states_;  // of loops, after the last step
   std::map<NodeId, NodeId> pairs_;  // parts that depend on choices -> their complex node
 
   std::vector<std::vector<NodeId>> readers_;  // of each node, what reads it on the way to any result
@@ -99,6 +111,7 @@ class Engine {
   bool has_been_read(NodeId id) const;
   void give_back(NodeId last);
   void compute(NodeId id);
+  Stored store_state(NodeId id);
   void find_pairs(NodeId root);
   bool compute_jointly(NodeId id);
   bool compute_first(NodeId id, const std::vector<NodeId>& unless);

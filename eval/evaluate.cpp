@@ -3,6 +3,7 @@
 #include "eval/choice_label.hpp"
 #include "eval/engine.hpp"
 #include "eval/float_guard.hpp"
+#include "eval/loops.hpp"
 #include "eval/split.hpp"
 #include "ops/op.hpp"
 #include "ops/planted.hpp"
@@ -11,6 +12,7 @@ namespace erx {
 
 struct Evaluation::State {
   std::shared_ptr<const Graph> graph;
+  std::shared_ptr<const Graph> whole;  // with the loops written out that are not evaluated step by step
   std::vector<Tensor> inputs;
   Split split;  // what is evaluated
   EvaluateOptions options;
@@ -41,6 +43,7 @@ struct Evaluation::State {
     return count;
   }
   void add_label(const Node&);
+  void add_labels(const Graph&);
   void add_splits();
 };
 
@@ -72,6 +75,13 @@ void Evaluation::State::add_label(const Node& node) {
     throw Error(Diagnostic{node.span, "the labelled choices have more than 64 assignments", "this label makes it " + std::to_string(count)});
 }
 
+void Evaluation::State::add_labels(const Graph& g) {
+  for (NodeId id = 0; id < g.size(); ++id) {
+    if (row(g[id]).is_choice && !g[id].attributes.text.empty()) add_label(g[id]);
+    if (is_fold(g[id])) add_labels(g[id].attributes.loop->body);
+  }
+}
+
 /// The number of parts of a split sum is one choice for the whole call too. Where assignments become too many, the hull has to do.
 void Evaluation::State::add_splits() {
   if (planted(Mistake::split_by_element)) return;
@@ -93,12 +103,10 @@ Evaluation::Evaluation(std::shared_ptr<const Graph> graph, std::vector<Tensor> i
     : state_(std::make_unique<State>()) {
   state_->graph = std::move(graph);
   state_->inputs = std::move(inputs);
-  state_->split = split_complex(state_->graph, state_->inputs);
+  state_->whole = with_loops_to_step(state_->graph);
+  state_->split = split_complex(state_->whole, state_->inputs);
   state_->options = options;
-  for (NodeId id = 0; id < state_->graph->size(); ++id) {
-    const Node& node = (*state_->graph)[id];
-    if (row(node).is_choice && !node.attributes.text.empty()) state_->add_label(node);
-  }
+  state_->add_labels(*state_->whole);
   state_->add_splits();
 }
 
@@ -161,7 +169,7 @@ Evaluation::Alternatives Evaluation::alternatives(std::size_t i, const std::opti
   const Engine::Alternatives a = state_->run(run).alternatives(root(i, store, run), flat);
   if (a.sets.empty()) return {};
   const NodeId choice = state_->split.origin.at(a.choice);
-  return {(*state_->graph)[choice].operands, a.sets, a.imag};
+  return {(*state_->whole)[choice].operands, state_->whole.get(), a.sets, a.imag};
 }
 
 const Counters& Evaluation::counters() const { return state_->counters; }

@@ -24,6 +24,16 @@ struct Counters {
   std::int64_t exact = 0;  // exact rationals
   std::int64_t open = 0;   // no tier: the hull of the last enclosure was taken
   std::int64_t rejected = 0;  // panels of a matrix product whose checksum failed: done again leaf by leaf
+
+  Counters& operator+=(const Counters& o) {
+    bulk += o.bulk;
+    compensated += o.compensated;
+    big += o.big;
+    exact += o.exact;
+    open += o.open;
+    rejected += o.rejected;
+    return *this;
+  }
 };
 
 struct EvaluateOptions {
@@ -63,6 +73,7 @@ class Evaluation {
   /// One element under each alternative of the choice nearest to the result, as expressions of the graph and sets.
   struct Alternatives {
     std::vector<NodeId> nodes = {};
+    const Graph* graph = nullptr;  // that they are nodes of: with loops written out it is not that of the spec
     std::vector<Set<F64>> sets = {};
     std::vector<Set<F64>> imag = {};  // imaginary parts of a complex element
   };

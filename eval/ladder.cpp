@@ -102,6 +102,8 @@ class Climber {
     const Plane& p = s.hull;
     const bool exact = is_exact_at(p, at);
     if (exact) return from_plane(p, at, s.is_point);
+    if (const auto* outside = engine_.outside(id))
+      return outside->engine ? Climber<R>(*outside->engine, c_).load(outside->node, at) : from_plane(p, at, false);
     if (const Tensor* tensor = engine_.input(id)) return tensor->element<R>(at, c_);
     if (row(node).gather == Gather::source) return literal_set<R>(node.attributes.text, c_);
     if (s.sum || s.reduction) {  // one element may read the same sum many times

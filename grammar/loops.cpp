@@ -1,4 +1,4 @@
-// `choose` and `fold`: a body instantiated anew for each number of a set, or for each step of a bounded loop.
+// `choose`: a body instantiated anew for each number of a set. The numbers that a bounded loop runs over.
 #include <algorithm>
 
 #include "grammar/lower.hpp"
@@ -110,104 +110,6 @@ std::optional<Lowering::Steps> Lowering::steps(const Syntax& range) {
   result.are_tiles = true;
   for (std::int64_t start = 0; start < *whole; start += *size) result.parts.push_back({start, std::min(start + *size, *whole)});
   return result;
-}
-
-Value Lowering::fold(const Syntax& s, const Manner& mode) {
-  const Span at = span(s);
-  const Syntax &list = s[0], &variable = s[1];
-  std::map<std::string, Span> declared;
-  std::map<std::string, Value> state;
-  std::vector<std::string> order;
-  bool ok = true;
-  auto declare = [&](const std::string& name, const Span& where) {
-    const Name* before = find(name);
-    if (before || declared.count(name)) {
-      error(Diagnostic{where, "`" + name + "` is defined twice", "a name keeps its meaning"}.note(
-          before ? before->declared : declared.at(name), "first defined here"));
-      ok = false;
-    }
-    declared[name] = where;
-  };
-  auto enter = [&](const std::string& name, Value v) {  // the state is one stored tensor in each step
-    v.product.reset();
-    v.wide = {};
-    v.dim.reset();
-    if (v.node && graph[*v.node].name.empty()) graph.store(*v.node, unique(name));
-    state[name] = std::move(v);
-  };
-  for (const Syntax& one : list.children) {
-    declare(one.text, {ast().source, one.begin, one.begin + static_cast<std::uint32_t>(one.text.size())});
-    Value v = expression(one[0], mode);
-    if (v.is_tuple) {
-      error({v.at, "a tuple where one value is expected", ""});
-      ok = false;
-    }
-    order.push_back(one.text);
-    enter(one.text, std::move(v));
-  }
-  declare(variable.text, span(variable));
-  if (order.empty()) {
-    error({span(list), "a fold needs a state, as in fold (m = 0) over i in 0..B { ... }", ""});
-    ok = false;
-  }
-  if (!ok) return Value::unknown(at);
-  auto step = [&](const Value& loop) {
-    std::map<std::string, Value> names = state;
-    names[variable.text] = loop;
-    Value next = instance(s[3], names, declared, mode);
-    if (order.size() == 1 && !next.is_tuple) {
-      enter(order[0], next);
-      return next.node.has_value();
-    }
-    if (!next.is_tuple || next.parts.size() != order.size()) {
-      if (next.is_tuple || next.node) {
-        error({next.at,
-               "the state has " + std::to_string(order.size()) + (order.size() == 1 ? " value" : " values") + ", and `next` gives " +
-                   std::to_string(next.is_tuple ? next.parts.size() : 1),
-               ""});
-      }
-      return false;
-    }
-    for (std::size_t i = 0; i < order.size(); ++i) enter(order[i], next.parts[i]);
-    return true;
-  };
-  const std::size_t before = errors_.size();
-  auto all = steps(s[2]);
-  if (!all) {
-    if (errors_.size() > before) return Value::unknown(at);
-    is_complete = false;  // the number of steps comes with the call: the body is looked at once
-    for (auto& [_, v] : state) v = Value::unknown(v.at);
-    step(Value::unknown(span(variable)));
-    Value v = Value::unknown(at);
-    if (order.size() == 1) return v;
-    v.is_tuple = true;
-    v.parts.assign(order.size(), Value::unknown(at));
-    return v;
-  }
-  for (const auto& [start, stop] : all->parts) {
-    Value loop;
-    if (all->are_tiles) {
-      loop.at = span(variable);
-      loop.tile = std::pair(start, stop);
-    } else {
-      loop = of_dim(Dim(start), span(variable));
-    }
-    if (!step(loop)) return Value::unknown(at);
-    if (graph.size() > max_nodes) {
-      error({at, "this loop becomes too large", "more than " + std::to_string(max_nodes) + " operations"});
-      return Value::unknown(at);
-    }
-  }
-  if (order.size() == 1) {
-    Value v = state[order[0]];
-    v.at = at;
-    return v;
-  }
-  Value v;
-  v.at = at;
-  v.is_tuple = true;
-  for (const auto& name : order) v.parts.push_back(state[name]);
-  return v;
 }
 
 }  // namespace erx

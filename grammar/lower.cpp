@@ -43,7 +43,11 @@ std::vector<std::string> Lowering::names() const {
 }
 
 std::string Lowering::unique(const std::string& name) {
-  if (taken_.insert(name).second) return name;
+  const auto given = [&](const std::string& fresh) {
+    given_.push_back(fresh);
+    return fresh;
+  };
+  if (taken_.insert(name).second) return given(name);
   // Numbers are given in order: a free one behind a taken one is found by doubling and halving. A loop asks a million times.
   const auto numbered = [&](std::int64_t i) { return name + "_" + std::to_string(i); };
   std::int64_t taken = 1, free = 2;
@@ -56,7 +60,7 @@ std::string Lowering::unique(const std::string& name) {
     (taken_.contains(numbered(middle)) ? taken : free) = middle;
   }
   taken_.insert(numbered(free));
-  return numbered(free);
+  return given(numbered(free));
 }
 
 Value Lowering::expression(const Syntax& s, const Manner& mode) {

@@ -175,9 +175,10 @@ class Lowering {
   double positive(const Syntax&);
   bool bounds(const Syntax& list, Attributes&, std::vector<Value>& operands, Syntax& words);
 
-  // loops.cpp: bodies instantiated anew for each number
+  // loops.cpp: bodies instantiated anew for each number; fold.cpp: steps of one form as one node
   Value choose(const Syntax&, const Manner&);
   Value fold(const Syntax&, const Manner&);
+  class Fold;
   Value instance(const Syntax& block, const std::map<std::string, Value>& names, const std::map<std::string, Span>& declared,
                  const Manner&);
   struct Steps {
@@ -262,6 +263,7 @@ class Lowering {
   std::map<std::string, std::string> format_from_;        // the parameter that fixed it
   std::map<NodeId, Span> used_;                           // the last place that names a node
   std::set<std::string> taken_;                           // names of nodes
+  std::vector<std::string> given_;                        // the same in order, as far as they were made up here
   std::vector<std::string> calls_;                        // functions being inlined
   const Syntax* acc_ = nullptr;                           // the `acc` whose sum is read
   int written_out_ = 0;                                   // calls of functions

@@ -1,5 +1,6 @@
 // vjp(E, wrt=x, grad=g): the exact gradient of an exact expression, written out as nodes.
 #include "grammar/lower.hpp"
+#include "ir/loop.hpp"
 #include "ops/gradient.hpp"
 
 namespace erx {
@@ -48,6 +49,13 @@ Value Lowering::vjp(const Syntax& s, const Manner& mode) {
     same.shape = shape;
     g = view(op("broadcast"), std::move(g), std::move(same), g.at);
   }
+  WriteOut loops;  // a loop is differentiated step by step
+  loops.names = [&](const std::string& name, std::int64_t) { return unique(name); };
+  if (written_out_size(graph, max_nodes) >= max_nodes) {
+    error({at, "the loops differentiated here become too large", "more than " + std::to_string(max_nodes) + " operations"});
+    return Value::unknown(at);
+  }
+  e.node = write_out(graph, *e.node, *x.node, loops);
   try {
     v.node = gradient(graph, *e.node, *x.node, *g.node, at);
   } catch (const NoGradient& none) {

@@ -1,5 +1,6 @@
 #include "ir/attribute_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "ir/error.hpp"
@@ -87,7 +88,20 @@ std::string shape_argument(const Shape& shape) {
   return out + (shape.size() == 1 ? ",)" : ")");
 }
 
-std::string slices_text(const Attributes& a, const Shape& operand) {
+std::string moving_text(const Attributes& a, int slice, std::int64_t number) {
+  std::string out;
+  for (const Moving& m : a.moving) {
+    if (m.slice != slice) continue;
+    out += out.empty() ? (m.stride < 0 ? "-" : "") : m.stride < 0 ? " - " : " + ";
+    const std::string stride = std::to_string(m.stride < 0 ? -m.stride : m.stride);
+    out += (stride == "1" ? "" : stride + "*") + m.variable;
+  }
+  if (out.empty()) return std::to_string(number);
+  if (number != 0) out += (number < 0 ? " - " : " + ") + std::to_string(number < 0 ? -number : number);
+  return out;
+}
+
+std::string slices_text(const Attributes& a, const Shape& operand, const std::set<std::string>& tiles) {
   std::string out = "[";
   std::size_t axis = 0;
   for (std::size_t i = 0; i < a.slices.size(); ++i) {
@@ -100,8 +114,15 @@ std::string slices_text(const Attributes& a, const Shape& operand) {
     const bool known = axis < operand.size() && operand[axis].is_number();
     const std::int64_t extent = known ? operand[axis].value() : 0;
     ++axis;
-    if (s.kind == Slice::Kind::index) {
-      out += std::to_string(s.start);
+    const int slice = static_cast<int>(i);
+    const auto move = std::find_if(a.moving.begin(), a.moving.end(), [&](const Moving& m) { return m.slice == slice; });
+    const bool moves = move != a.moving.end();
+    if (moves && tiles.contains(move->variable)) {
+      out += move->variable;
+    } else if (moves && s.kind == Slice::Kind::range) {
+      out += moving_text(a, slice, s.start) + ":" + moving_text(a, slice, s.start + s.count * s.step) + (s.step != 1 ? ":" + std::to_string(s.step) : "");
+    } else if (s.kind == Slice::Kind::index) {
+      out += moving_text(a, slice, s.start);
     } else if (s.count == -1) {
       out += s.step == 1 ? ":" : "::" + std::to_string(s.step);
     } else {

@@ -17,4 +17,9 @@ NodeId Graph::append(Node node) {
   return id;
 }
 
+void Graph::cut(std::size_t size) {
+  while (nodes_.size() > size) nodes_.pop_back();
+  freedom_.resize(size);
+}
+
 }  // namespace erx

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,23 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
+struct Loop;  // ir/loop.hpp
+
+/// The loop of a `fold`. Two are equal where the loops are.
+struct LoopPtr : std::shared_ptr<const Loop> {
+  using std::shared_ptr<const Loop>::shared_ptr;
+  LoopPtr(std::shared_ptr<const Loop> loop) : std::shared_ptr<const Loop>(std::move(loop)) {}
+  bool operator==(const LoopPtr&) const;
+};
+
+/// A number of a node in the body of a loop that follows the loop's variable: it grows by `stride` where the variable grows by 1.
+struct Moving {
+  int slice = -1;  // the start of this slice; -1: the whole number of a literal
+  std::string variable;
+  std::int64_t stride = 0;
+  bool operator==(const Moving&) const = default;
+};
+
 /// The compile-time parameters of a node; which ones an op reads is said in its row.
 struct Attributes {
   std::optional<Format> format;           // round, acc, within
@@ -64,6 +82,8 @@ struct Attributes {
   std::vector<Slice> slices;              // index
   std::uint8_t scales = 0;                // mul: bit k is set if operand k is an exact scalar parameter (set by build)
   std::uint32_t choice = 0;               // any_of: choices of one number are one choice (the two parts of a complex number); 0: its own
+  LoopPtr loop;                           // fold
+  std::vector<Moving> moving = {};        // index, literal: in the body of a fold; the numbers beside it are those where the variables are 0
   std::string text;                       // literal: its exact decimal text; any_of: label; input: name; approx: src
   bool operator==(const Attributes&) const = default;
 };
@@ -105,6 +125,8 @@ class Graph {
     nodes_[id].scalar_parameter |= scalar_parameter;
   }
   std::size_t size() const { return nodes_.size(); }
+  Attributes& attributes(NodeId id) { return nodes_[id].attributes; }  // of a graph that is being built
+  void cut(std::size_t size);  // takes the nodes from there on off again; nothing that stays may read them
 
   std::vector<NodeId> inputs;   // nodes of op "input", in the order of the signature
   std::vector<Result> results;

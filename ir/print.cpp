@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ir/attribute_text.hpp"
+#include "ir/loop.hpp"
 
 namespace erx {
 namespace {
@@ -39,18 +40,26 @@ struct Around {
   bool elide = false;              // the parent is an operation of that `within`, so its own mark may be left out
 };
 
+/// What the body of a loop sees of the text around it.
+struct Outside {
+  std::set<std::string> names;           // those that mean something there
+  std::vector<std::string> operands;     // what stands for each input of the body
+  std::set<std::string> tiles;           // loop variables that are tiles
+  std::size_t indent = 0;
+};
+
 class Printer {
  public:
-  explicit Printer(const Graph& g) : graph_(g), uses_(g.size()), weight_(g.size(), 1), open_(g.size()) { prepare(); }
+  explicit Printer(const Graph& g, Outside outside = {})
+      : graph_(g), outside_(std::move(outside)), uses_(g.size()), weight_(g.size(), 1), open_(g.size()), read_as_(g.size()) {
+    if (!g.name.empty()) outside_.indent = 2;
+    prepare();
+  }
 
   std::string whole() {
-    std::string lets, out;
+    std::string out;
     const bool bare = graph_.name.empty();
-    for (NodeId id = 0; id < graph_.size(); ++id) {
-      if (!uses_[id] || names_[id].empty() || is_parameter(id)) continue;
-      lets += (bare ? "" : "  ");
-      lets += "let " + names_[id] + " = " + definition(id) + (bare ? ";\n" : "\n");
-    }
+    std::string lets = definitions(bare ? ";\n" : "\n");
     std::string values;
     // Where they name all they need, they stand behind it.
     for (const Assumption& a : graph_.assumptions) lets += (bare ? "assume " : "  assume ") + expression(a.node) + (bare ? ";\n" : "\n");
@@ -59,6 +68,19 @@ class Printer {
     if (bare) return lets + values;
     return "spec " + graph_.name + "(" + parameters() + ") -> " + result_types() + " {\n" + lets + "  return " + values + "\n}\n";
   }
+
+  /// A step of a loop, with braces: what it names, then the next states.
+  std::string step() {
+    outside_.indent += 2;
+    const std::string margin(outside_.indent, ' '), lets = definitions("\n");
+    std::string next;
+    for (std::size_t i = 0; i < graph_.results.size(); ++i) next += (i ? ", " : "") + expression(graph_.results[i].node);
+    if (graph_.results.size() > 1) next = "(" + next + ")";
+    if (lets.empty()) return "{ next " + next + " }";
+    return "{\n" + lets + margin + "next " + next + "\n" + std::string(outside_.indent - 2, ' ') + "}";
+  }
+
+  void at_end() { now_ = static_cast<NodeId>(graph_.size()); }
 
   std::string expression(NodeId id) {
     std::string out;
@@ -72,6 +94,39 @@ class Printer {
   }
 
  private:
+  /// The `let` of every name, in order.
+  std::string definitions(const char* end) {
+    std::string lets;
+    const std::string margin(outside_.indent, ' ');
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      if (!uses_[id] || is_parameter(id)) continue;
+      now_ = id;
+      const bool many = is_fold(graph_[id]) && graph_[id].attributes.loop->states() > 1;
+      if (many) lets += margin + "let " + states_text(id) + " = " + definition(id) + end;
+      else if (!names_[id].empty() && !is_state(graph_[id])) lets += margin + "let " + names_[id] + " = " + definition(id) + end;
+      if (!read_as_[id].empty()) lets += margin + "let " + read_as_[id] + " = " + definition(id) + end;
+    }
+    now_ = static_cast<NodeId>(graph_.size());
+    return lets;
+  }
+
+  /// The names of all states of a loop; what nobody reads has one too.
+  std::string states_text(NodeId fold) {
+    std::vector<std::string> states(graph_[fold].attributes.loop->states());
+    states[0] = names_[fold];
+    for (NodeId id = fold + 1; id < graph_.size(); ++id)
+      if (is_state(graph_[id]) && graph_[id].operands[0] == fold) states[static_cast<std::size_t>(graph_[id].attributes.axes[0])] = names_[id];
+    std::string out;
+    for (std::size_t k = 0; k < states.size(); ++k) out += (k ? ", " : "(") + (states[k].empty() ? fresh("unused", taken_) : states[k]);
+    return out + ")";
+  }
+
+  static std::string fresh(const std::string& name, std::set<std::string>& taken) {
+    std::string candidate = name;
+    for (int k = 2; !taken.insert(candidate).second; ++k) candidate = name + "_" + std::to_string(k);
+    return candidate;
+  }
+
   bool is_parameter(NodeId id) const { return is(graph_[id], "input") || (graph_[id].scalar_parameter && !graph_[id].name.empty()); }
 
   void prepare() {
@@ -93,12 +148,19 @@ class Printer {
         pending.push_back(o);
       }
     }
-    std::set<std::string> taken;
+    std::set<std::string>& taken = taken_;
+    taken = outside_.names;
     names_.resize(graph_.size());
+    for (std::size_t k = 0; k < outside_.operands.size(); ++k) names_[graph_.inputs[k]] = outside_.operands[k];
     for (NodeId id = 0; id < graph_.size(); ++id) {
       const Node& n = graph_[id];
-      names_[id] = n.name;
-      taken.insert(n.name);
+      // In the body of a loop a name that means something outside is another one.
+      if (names_[id].empty() && !n.name.empty()) {
+        const bool is_size = is(n, "input") && std::find(graph_.inputs.begin(), graph_.inputs.end(), id) == graph_.inputs.end();
+        names_[id] = outside_.operands.empty() || is_size ? n.name : fresh(n.name, taken);
+      }
+      taken.insert(names_[id]);
+      if (is_fold(n)) weight_[id] = 1000;
       for (NodeId o : n.operands) weight_[id] = std::min<std::size_t>(weight_[id] + (names_[o].empty() ? weight_[o] : 1), 1000);
     }
     // What a sum opens keeps its form: a name would make it a leaf.
@@ -119,6 +181,25 @@ class Printer {
       const std::size_t each = stored[id] || !names_[id].empty() ? 1 : std::min<std::size_t>(times[id], 1000);
       for (NodeId o : n.operands) times[o] += each;
     }
+    // What the body of a loop reads has a name; so has each of several states.
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      const Node& n = graph_[id];
+      const auto needs_name = [&](NodeId o) {
+        if (!names_[o].empty() || stored[o]) return;
+        if (open_[o] && is_sum_part(graph_[o])) {
+          if (read_as_[o].empty()) read_as_[o] = fresh("t", taken);
+        } else {
+          stored[o] = true;
+        }
+      };
+      if (is_fold(n) && uses_[id])
+        for (std::size_t k = n.attributes.loop->states(); k < n.operands.size(); ++k) needs_name(n.operands[k]);
+      if ((is_fold(n) && n.attributes.loop->states() > 1 && uses_[id]) || (is_state(n) && uses_[n.operands[0]])) {
+        if (!names_[id].empty()) continue;
+        const Loop& loop = *graph_[is_state(n) ? n.operands[0] : id].attributes.loop;
+        names_[id] = fresh(loop.body[loop.body.inputs[is_state(n) ? static_cast<std::size_t>(n.attributes.axes[0]) : 0]].name, taken);
+      }
+    }
     // What nests deeply gets a name on the way; the parts of one chain do not nest.
     std::vector<int> depth(graph_.size());
     for (NodeId id = 0; id < graph_.size(); ++id) {
@@ -135,7 +216,7 @@ class Printer {
     }
     int count = 0;
     for (NodeId id = 0; id < graph_.size(); ++id) {
-      if (!stored[id]) continue;
+      if (!stored[id] || !names_[id].empty()) continue;
       do names_[id] = "t" + std::to_string(++count);
       while (!taken.insert(names_[id]).second);
     }
@@ -189,7 +270,9 @@ class Printer {
     const Node& n = graph_[id];
     if (is(n, "literal")) {
       const std::string& text = n.attributes.text;
-      if (n.type.is_boolean())
+      if (!n.attributes.moving.empty())
+        out += moving_text(n.attributes, -1, std::stoll(text));
+      else if (n.type.is_boolean())
         out += text == "0" ? "false" : "true";
       else if (text.find_first_of("-/") != text.npos && text.find('e') == text.npos)
         out += "(" + text + ")";
@@ -209,6 +292,7 @@ class Printer {
       return;
     }
     if (is(n, "scan")) return write_scan(n, inside, out);
+    if (is_fold(n)) return write_fold(n, out);
     if (is(n, "within") || is(n, "within_sum")) {
       const bool leaf = is(n, "within") && !is_sum_part(graph_[n.operands[0]]);  // a leaf of a sum, whose mark follows from its place
       const bool same = around.within && is_same_within(*around.within, n.attributes) && (around.elide || leaf);
@@ -264,6 +348,36 @@ class Printer {
     out += a.reverse ? ", reverse=true)" : ")";
   }
 
+  void write_fold(const Node& n, std::string& out) {
+    Loop loop = *n.attributes.loop;
+    Outside inside{{}, {}, outside_.tiles, outside_.indent};
+    // Names that are given before this place.
+    inside.names = outside_.names;
+    for (NodeId id = 0; id < now_; ++id) {
+      if (!names_[id].empty() && uses_[id]) inside.names.insert(names_[id]);
+      if (!read_as_[id].empty()) inside.names.insert(read_as_[id]);
+    }
+    for (NodeId id = 0; id < graph_.size(); ++id)
+      if (is_parameter(id)) inside.names.insert(names_[id]);
+    out += "fold (";
+    for (std::size_t k = 0; k < n.operands.size(); ++k) {
+      const NodeId o = n.operands[k];
+      const NodeId parameter = loop.body.inputs[k];
+      inside.operands.push_back(k < loop.states() ? fresh(loop.body[parameter].name, inside.names) : read_as_[o].empty() ? names_[o] : read_as_[o]);
+      if (k >= loop.states()) continue;
+      out += (k ? ", " : "") + inside.operands[k] + " = ";
+      write(o, {}, out);
+    }
+    const std::string variable = fresh(loop.variable, inside.names);
+    if (variable != loop.variable) rename_variable(loop.body, loop.variable, variable);
+    const std::int64_t tile = loop.first == 0 ? length_of_tiles(loop.body, variable) : 0;
+    if (tile > 1) inside.tiles.insert(variable);
+    out += ") over " + variable + " in ";
+    out += tile > 1 ? "tiles(" + std::to_string(tile * loop.count) + ", " + std::to_string(tile) + ")"
+                    : std::to_string(loop.first) + ".." + std::to_string(loop.first + loop.count);
+    out += " " + Printer(loop.body, std::move(inside)).step();
+  }
+
   void operation(NodeId id, Around around, std::string& out) {
     const Node& n = graph_[id];
     if (is_operator(n)) return operators(id, around, out);
@@ -274,7 +388,7 @@ class Printer {
       const bool postfix = is(n, "index") || n.attributes.axes == reversed;
       if (postfix) {
         write(n.operands[0], {level_operand, around.within, false}, out);
-        out += is(n, "index") ? slices_text(n.attributes, graph_[n.operands[0]].shape) : ".T";
+        out += is(n, "index") ? slices_text(n.attributes, graph_[n.operands[0]].shape, outside_.tiles) : ".T";
         return;
       }
     }
@@ -387,10 +501,14 @@ class Printer {
   }
 
   const Graph& graph_;
+  Outside outside_;
+  std::set<std::string> taken_;
+  NodeId now_ = 0;  // the node whose `let` is written; behind the last one the results are
   std::vector<std::size_t> uses_;
   std::vector<std::size_t> weight_;
   std::vector<bool> open_;
   std::vector<std::string> names_;
+  std::vector<std::string> read_as_;  // by loops, where a name would close a sum that is opened elsewhere
 };
 
 }  // namespace
@@ -399,6 +517,7 @@ std::string to_erx(const Graph& g) { return Printer(g).whole(); }
 
 std::string expression_text(const Graph& g, NodeId id) {
   Printer printer(g);
+  printer.at_end();
   return is(g[id], "input") ? printer.expression(id) : printer.definition(id);
 }
 

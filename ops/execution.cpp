@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "ops/loop.hpp"
+
 namespace erx {
 namespace {
 
@@ -84,6 +86,13 @@ Graph one_execution(const Graph& graph) {
   for (NodeId id = 0; id < graph.size(); ++id) {
     Node node = graph[id];
     for (NodeId& operand : node.operands) operand = at[operand];
+    if (is_fold(node)) {
+      Loop loop = *node.attributes.loop;
+      loop.body = one_execution(loop.body);
+      at[id] = build_fold(one, std::make_shared<const Loop>(std::move(loop)), std::move(node.operands), node.span);
+      one.store(at[id], node.name);
+      continue;
+    }
     const auto rule = rules().find(node.op->name);
     if (!node.freedom || rule == rules().end() || rule->second == as_it_is) {
       at[id] = one.append(std::move(node));

@@ -18,6 +18,7 @@ std::span<const Op* const> reduce();       // max, min, any, all, prod, cumprod,
 std::span<const Op* const> sum();          // sum, cumsum
 std::span<const Op* const> linalg();       // matmul
 std::span<const Op* const> scan();         // scan
+std::span<const Op* const> loop();         // fold, state
 std::span<const Op* const> layout();       // reshape, transpose, broadcast, diagonal, index, concat
 std::span<const Op* const> composed();     // mean, dot, einsum, stack ...: written out in other rows
 std::span<const Op* const> complex();      // complex, real, imag, conj, hypot

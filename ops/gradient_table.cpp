@@ -22,7 +22,7 @@ const GradientRule& gradient_of(const Op& row) {
       {"log10", {log10}}, {"log1p", {log1p}}, {"sin", {sin}}, {"cos", {cos}}, {"tanh", {tanh}}, {"erf", {erf}},
       {"sigmoid", {sigmoid}}, {"pow", {pow}},
       {"round", {nullptr, rounds}}, {"any_of", {nullptr, chooses}}, {"within", {nullptr, rounds}}, {"acc", {nullptr, rounds}},
-      {"within_sum", {nullptr, rounds}}, {"scan", {nullptr, "write its gradient as a scan from the other end: dh_t = dy_t + a_(t+1) dh_(t+1)"}}, {"approx", {nullptr, rounds}}, {"cast", {nullptr, rounds}}, {"wrap", {nullptr, rounds}},
+      {"within_sum", {nullptr, rounds}}, {"scan", {nullptr, "write its gradient as a scan from the other end: dh_t = dy_t + a_(t+1) dh_(t+1)"}}, {"fold", {nullptr, "a loop is differentiated step by step: it is written out first"}}, {"state", {nullptr, "a loop is differentiated step by step: it is written out first"}}, {"approx", {nullptr, rounds}}, {"cast", {nullptr, rounds}}, {"wrap", {nullptr, rounds}},
       {"saturate", {nullptr, rounds}},
       {"max", {extremum}}, {"min", {extremum}}, {"prod", {prod}}, {"any", {none}}, {"all", {none}}, {"cumprod", {cumprod}},
       {"argmax", {none}}, {"sum", {sum}}, {"cumsum", {cumsum}}, {"matmul", {matmul}},

@@ -47,7 +47,7 @@ std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> rows = [] {
     std::vector<const Op*> all;
     for (auto family : {families::source(), families::elementwise(), families::comparison(), families::integers(), families::functions(),
-                        families::rounding(), families::approximate(), families::casts(), families::reduce(), families::sum(), families::linalg(), families::scan(), families::layout(),
+                        families::rounding(), families::approximate(), families::casts(), families::reduce(), families::sum(), families::linalg(), families::scan(), families::loop(), families::layout(),
                         families::composed(), families::complex()})
       all.insert(all.end(), family.begin(), family.end());
     return all;

@@ -25,6 +25,7 @@ enum class Gather {
   sum,         // is an exact sum of elements or of products of two (sum, matmul): ops/terms.hpp lists its terms
   accumulate,  // is the sum written in its operand, rounded in some order (acc, within)
   recurrence,  // is a state of a linear recurrence along one axis, rounded in some order (scan): ops/scan.hpp
+  loop,        // is a state of a bounded loop (fold): ir/loop.hpp
   join,        // is one element of one operand: they lie one after the other along `axes` (concat)
   composed,    // never a node: its call is written out in other rows (mean, stack)
   pair,        // has the element of each operand as its real and its imaginary part (complex): ops/complex.hpp

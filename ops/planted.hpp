@@ -105,6 +105,10 @@ enum class Mistake {
   scan_exact_in_float64,  // nothing added for what float64 loses of the state
   scan_middle_unseen,     // a fused sum in the middle of two values taken as it is
   scan_grid_of_states,    // exact states, whatever the products of factors are
+  // loops
+  loop_of_old_state,      // a step reads the state of the step before last
+  loop_one_place_behind,  // the slices of the step before
+  loop_without_last_step,
   sum_not_rounded,        // a rounding after a sum is given the sum's bound, not the value of F it rounds to
 };
 

@@ -10,6 +10,7 @@
 
 from . import _backward, _backward_more, _erx
 from ._elementwise import divide, exp, log, negative, subtract, where
+from ._fold import fold, tiles
 from ._functions import add, any_of, array, gemm, matmul, multiply, round, sum
 from ._normal import layer_norm, log_softmax, logsumexp, rms_norm, softmax
 from ._reductions import cumsum, max, mean, min, prod
@@ -22,6 +23,6 @@ SpecError.__module__ = "erx"
 __version__ = "0.1.0"
 __all__ = [
     "Program", "Report", "Result", "Results", "Spec", "SpecError", "add", "any_of", "array", "assert_covers", "cumsum",
-    "divide", "exp", "expr", "gemm", "layer_norm", "load", "log", "log_softmax", "logsumexp", "matmul", "max", "mean", "min",
-    "multiply", "negative", "parse", "prod", "rms_norm", "round", "softmax", "subtract", "sum", "where",
+    "divide", "exp", "expr", "fold", "gemm", "layer_norm", "load", "log", "log_softmax", "logsumexp", "matmul", "max", "mean", "min",
+    "multiply", "negative", "parse", "prod", "rms_norm", "round", "softmax", "subtract", "sum", "tiles", "where",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 from . import _erx
 from ._arrays import tensor_of
 from ._dtypes import DType
+from ._loop_number import LoopNumber, moving_slice
 
 Shape = tuple[int, ...]
 Scalar = (bool, int, float, complex, Fraction, Decimal)  # exact numbers
@@ -214,7 +215,8 @@ class Result(Uncopied):
         return self.transpose()
 
     def __getitem__(self, index: object) -> Result:
-        return self._view(_erx.index(self._piece, _slices(index, self.shape)))
+        slices, moving = _slices(index, self.shape)
+        return self._view(_erx.index(self._piece, slices, moving))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -325,6 +327,8 @@ def operand(x: object, name: str) -> _erx.Piece:
     """A piece for an operand of an operator or a function: a result as it is, data as an input, a short number as itself."""
     if isinstance(x, Result):
         return x._piece
+    if isinstance(x, LoopNumber):
+        return x._piece()
     tensor = tensor_of(x)
     if isinstance(x, (int, float)) and not isinstance(x, bool):
         literal = _literal(x)
@@ -388,7 +392,8 @@ def _axis(axis: object, ndim: int) -> int:
     return i % ndim
 
 
-def _slices(index: object, shape: Shape) -> list[tuple[str, int, int, int]]:
+def _slices(index: object, shape: Shape) -> tuple[list[tuple[str, int, int, int]], list[tuple[int, str, int]]]:
+    """The slices, and those of them that follow the variable of a loop."""
     parts = list(index) if isinstance(index, tuple) else [index]
     given = sum(1 for p in parts if p is not None and p is not Ellipsis)
     if sum(1 for p in parts if p is Ellipsis) > 1:
@@ -399,13 +404,18 @@ def _slices(index: object, shape: Shape) -> list[tuple[str, int, int, int]]:
         parts.append(Ellipsis)
     at = next(i for i, p in enumerate(parts) if p is Ellipsis)
     parts[at:at + 1] = [slice(None)] * (len(shape) - given)
-    slices, axis = [], 0
+    slices, moving, axis = [], [], 0
     for part in parts:
         if part is None:
             slices.append(("new", 0, 1, 1))
             continue
         n = shape[axis]
         axis += 1
+        place = moving_slice(part, n)
+        if place is not None:
+            moving += [(len(slices), variable, stride) for variable, stride in place[1]]
+            slices.append(place[0])
+            continue
         if isinstance(part, slice):
             start, stop, step = part.indices(n)
             slices.append(("range", start, step, len(range(start, stop, step))))
@@ -416,4 +426,4 @@ def _slices(index: object, shape: Shape) -> list[tuple[str, int, int, int]]:
         if not -n <= i < n:
             raise IndexError(f"index {i} is out of range for a dimension of {n}")
         slices.append(("index", i % n, 1, 1))
-    return slices
+    return slices, moving

@@ -112,6 +112,22 @@ const std::vector<Case> cases = {
     {"spec f<T: format>(A: complex<T>[M, K], B: complex<T>[K, N], alpha: complex = complex(1, 2) / 3, z: complex<f32> = 2) -> (p: complex<T>[M, N], q: complex<f32>[M, N]) {\n"
      "  let ab = acc<f32>(A @ B)\n  return (ab, round<f32>(alpha * ab + z))\n}",
      {"A=complex64[2,3]", "B=complex64[3,4]"}},
+    {"fold (h = a) over i in 0..4 { next f32(h * 0.5 + a[i] * i) }", {"a=f32[4]"}},
+    {"fold (h = 0) over i in 2..5 { next f32(h * 0.5 + a[2*i - 3] + a[9 - i]) }", {"a=f32[10]"}},
+    {"let (m, s) = fold (m = -inf, s = 0) over t in tiles(10, 3) { let n = maximum(m, max(a[t])); next (n, f32(s * exp(m - n) + sum(a[t]))) }; f32(s + log(m))",
+     {"a=f32[10]"}},
+    {"1 - fold (h = 0) over i in 0..3 { let u = fold (r = 1) over j in 0..3 { next f32(r + x[i, j] * i) }; next f32(u * h) } * 2", {"x=f32[3,3]"}},
+    {"let y = any_of(a, -a); let z = fold (h = y, g = y) over i in 0..3 { let u = any_of(h, g); next (f32(u - u + y), round<f32, sr>(g + u)) }; y",
+     {"a=f32[3]"}},
+    {"let y = any_of(a, -a); let (p, q) = fold (h = y, g = y) over i in 0..3 { let u = any_of(h, g); next (f32(u - u + y), round<f32, sr>(g + u)) }; p - q * y",
+     {"a=f32[3]"}},
+    {"fold (h = 0) over i in 0..3 { next acc<f32>(h + sum(a * a[i:i + 2:1][0]) - a[i]) } + acc<f32>(sum(a))", {"a=f32[4]"}},
+    {"fn step(h, i) { let y = h * i\n return y + y }\nspec f(x: f32[N], y: f32[N]) -> f32[N] { let h = x * y; return f32(fold (g = h) over i in 0..N { next f32(step(g, y)) }) }",
+     {"x=f32[4]", "y=f32[4]"}},
+    {"fn power(x, n) { return fold (p = x) over i in 0..3 { next f32(p * x) } }\nspec f(i: f32[N]) -> f32[N] { return fold (p = i) over k in 0..4 { next power(p, 2) } }",
+     {"i=f32[4]"}},
+    {"in f32 { fold (h = zeros(4)) over i in 0..4 { next h + a * b[i] } } + within<f32>(fold (h = 0) over i in 0..4 { next h + a[i] * b[i] })",
+     {"a=f32[4]", "b=f32[4]"}},
     {"format e5m3 = float<e=5, m=3>\nspec f(x: e5m3[N]) -> e5m3[N] { return round<e5m3>(x / 3) }", {"x=f8e5m2[3]"}},
 };
 

@@ -1,0 +1,367 @@
+// `fold`: a bounded loop over state. Steps of one form become one node, whatever their number (ir/loop.hpp); the others are written out:
+// a last tile that is short, the steps before types and shapes of the states settle, a step that depends on its number otherwise
+// than by a place that is linear in it. Each step is lowered for itself and compared with the first, so one node means what
+// the steps written out would mean.
+#include <algorithm>
+
+#include "grammar/lower.hpp"
+#include "grammar/words.hpp"
+#include "ops/loop.hpp"
+
+namespace erx {
+
+class Lowering::Fold {
+ public:
+  Fold(Lowering& lowering, const Syntax& syntax, const Manner& mode) : l_(lowering), s_(syntax), mode_(mode) {}
+
+  Value run();
+
+ private:
+  /// What a state is before a step: the type and shape of an input, or a copy of a literal.
+  struct Kind {
+    Type type;
+    Shape shape;
+    bool scalar_parameter = false, freedom = false;
+    std::optional<NodeId> literal = {};
+    bool operator==(const Kind& o) const { return type == o.type && shape == o.shape; }
+  };
+  /// One step as a graph of its own.
+  struct Step {
+    Graph body;
+    std::vector<NodeId> outside;  // what it reads, by the inputs behind the states
+    std::vector<Movable> numbers;
+  };
+  struct Mark {
+    std::size_t nodes, names, errors, warnings, assumptions;
+    int written_out;
+    bool is_complete;
+  };
+
+  Lowering& l_;
+  const Syntax& s_;
+  const Manner& mode_;
+  std::map<std::string, Span> declared_;
+  std::vector<std::string> order_;
+  std::vector<Value> states_;
+  Steps steps_;
+
+  std::string variable() const { return s_[1].text; }
+  bool declare();
+  void enter(std::size_t k, Value);
+  std::optional<std::vector<Value>> next(const std::vector<Value>& states, const Value& loop);
+  Value at_step(std::size_t k) const;
+  std::int64_t number_of(std::size_t k) const { return steps_.are_tiles ? static_cast<std::int64_t>(k) : steps_.parts[k].first; }
+
+  Mark mark() const;
+  void back_to(const Mark&, bool keeps_messages);
+  std::optional<Step> alone(const std::vector<Kind>&, std::size_t k);
+  Step taken_off(std::size_t from, const std::vector<NodeId>& states, const std::vector<NodeId>& next) const;
+  std::vector<Kind> kinds_after(const Step&, const std::vector<Kind>& before) const;
+  bool fits(NodeId start, const Kind&) const;
+  std::size_t as_one_node(std::size_t k);
+  void append(const Step&, std::size_t k, std::size_t count, const std::vector<std::int64_t>& strides, const std::vector<Kind>&);
+};
+
+Value Lowering::fold(const Syntax& s, const Manner& mode) { return Fold(*this, s, mode).run(); }
+
+/// The names of the states and of the variable, and the start values.
+bool Lowering::Fold::declare() {
+  bool ok = true;
+  const auto declare = [&](const std::string& name, const Span& where) {
+    const Name* before = l_.find(name);
+    if (before || declared_.count(name)) {
+      l_.error(Diagnostic{where, "`" + name + "` is defined twice", "a name keeps its meaning"}.note(before ? before->declared : declared_.at(name),
+                                                                                                 "first defined here"));
+      ok = false;
+    }
+    declared_[name] = where;
+  };
+  for (const Syntax& one : s_[0].children) {
+    declare(one.text, {l_.ast().source, one.begin, one.begin + static_cast<std::uint32_t>(one.text.size())});
+    Value v = l_.expression(one[0], mode_);
+    if (v.is_tuple) {
+      l_.error({v.at, "a tuple where one value is expected", ""});
+      ok = false;
+    }
+    v.product.reset();
+    v.wide = {};
+    v.dim.reset();
+    order_.push_back(one.text);
+    states_.push_back(std::move(v));
+  }
+  declare(variable(), l_.span(s_[1]));
+  if (order_.empty()) {
+    l_.error({l_.span(s_[0]), "a fold needs a state, as in fold (m = 0) over i in 0..B { ... }", ""});
+    ok = false;
+  }
+  return ok;
+}
+
+/// The state is one stored tensor in each step.
+void Lowering::Fold::enter(std::size_t k, Value v) {
+  v.product.reset();
+  v.wide = {};
+  v.dim.reset();
+  if (v.node && l_.graph[*v.node].name.empty()) l_.graph.store(*v.node, l_.unique(order_[k]));
+  states_[k] = std::move(v);
+}
+
+std::optional<std::vector<Value>> Lowering::Fold::next(const std::vector<Value>& states, const Value& loop) {
+  std::map<std::string, Value> names;
+  for (std::size_t k = 0; k < order_.size(); ++k) names[order_[k]] = states[k];
+  names[variable()] = loop;
+  Value v = l_.instance(s_[3], names, declared_, mode_);
+  if (order_.size() == 1 && !v.is_tuple) return v.node ? std::optional(std::vector{v}) : std::nullopt;
+  if (!v.is_tuple || v.parts.size() != order_.size()) {
+    if (v.is_tuple || v.node)
+      l_.error({v.at, "the state has " + plural(order_.size(), "value") + ", and `next` gives " + std::to_string(v.is_tuple ? v.parts.size() : 1), ""});
+    return {};
+  }
+  return v.parts;
+}
+
+Value Lowering::Fold::at_step(std::size_t k) const {
+  const auto [start, stop] = steps_.parts[k];
+  if (!steps_.are_tiles) return l_.of_dim(Dim(start), l_.span(s_[1]));
+  Value tile = Value::unknown(l_.span(s_[1]));
+  tile.tile = std::pair(start, stop);
+  return tile;
+}
+
+Value Lowering::Fold::run() {
+  const Span at = l_.span(s_);
+  if (!declare()) return Value::unknown(at);
+  const std::size_t before = l_.errors_.size();
+  if (auto all = l_.steps(s_[2])) {
+    steps_ = std::move(*all);
+  } else {
+    if (l_.errors_.size() > before) return Value::unknown(at);
+    l_.is_complete = false;  // the number of steps comes with the call: the body is looked at once
+    for (Value& v : states_) v = Value::unknown(v.at);
+    next(states_, Value::unknown(l_.span(s_[1])));
+    Value v = Value::unknown(at);
+    if (order_.size() == 1) return v;
+    v.is_tuple = true;
+    v.parts.assign(order_.size(), Value::unknown(at));
+    return v;
+  }
+  constexpr int most_refusals = 8;
+  int refusals = 0;
+  for (std::size_t k = 0; k < steps_.parts.size();) {
+    if (refusals < most_refusals) {
+      const std::size_t count = as_one_node(k);
+      refusals = count ? 0 : refusals + 1;
+      k += count;
+      if (count) continue;
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) enter(i, states_[i]);
+    const auto after = next(states_, at_step(k));
+    if (!after) return Value::unknown(at);
+    for (std::size_t i = 0; i < order_.size(); ++i) enter(i, (*after)[i]);
+    if (l_.graph.size() > max_nodes) {
+      l_.error({at, "this loop becomes too large", "more than " + std::to_string(max_nodes) + " operations"});
+      return Value::unknown(at);
+    }
+    ++k;
+  }
+  Value v = states_[0];
+  if (order_.size() > 1) {
+    v = {};
+    v.is_tuple = true;
+    v.parts = states_;
+  }
+  v.at = at;
+  return v;
+}
+
+Lowering::Fold::Mark Lowering::Fold::mark() const {
+  return {l_.graph.size(), l_.given_.size(), l_.errors_.size(), l_.warnings_.size(), l_.graph.assumptions.size(), l_.written_out_, l_.is_complete};
+}
+
+void Lowering::Fold::back_to(const Mark& m, bool keeps_messages) {
+  l_.graph.cut(m.nodes);
+  l_.graph.assumptions.erase(l_.graph.assumptions.begin() + static_cast<std::ptrdiff_t>(m.assumptions), l_.graph.assumptions.end());
+  for (; l_.given_.size() > m.names; l_.given_.pop_back()) l_.taken_.erase(l_.given_.back());
+  l_.used_.erase(l_.used_.lower_bound(static_cast<NodeId>(m.nodes)), l_.used_.end());
+  l_.written_out_ = m.written_out;
+  l_.is_complete = m.is_complete;
+  if (keeps_messages) return;
+  l_.errors_.erase(l_.errors_.begin() + static_cast<std::ptrdiff_t>(m.errors), l_.errors_.end());
+  l_.warnings_.erase(l_.warnings_.begin() + static_cast<std::ptrdiff_t>(m.warnings), l_.warnings_.end());
+}
+
+/// Step k lowered behind all nodes and taken off again. Nothing where it has a mistake: written out, it will be told.
+std::optional<Lowering::Fold::Step> Lowering::Fold::alone(const std::vector<Kind>& kinds, std::size_t k) {
+  const Mark before = mark();
+  Graph& g = l_.graph;
+  std::vector<Value> states;
+  std::vector<NodeId> inputs;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const std::function<NodeId(NodeId)> copy = [&](NodeId id) {  // of a literal, its sign and its shape
+      Node node = g[id];
+      for (NodeId& o : node.operands) o = copy(o);
+      node.name.clear();
+      return g.append(std::move(node));
+    };
+    Node node;
+    node.op = &op("input");
+    node.type = kinds[i].type;
+    node.shape = kinds[i].shape;
+    node.scalar_parameter = kinds[i].scalar_parameter;
+    node.freedom = kinds[i].freedom;
+    inputs.push_back(kinds[i].literal ? copy(*kinds[i].literal) : g.append(std::move(node)));
+    g.store(inputs.back(), l_.unique(order_[i]));
+    Value v = Value::unknown(declared_.at(order_[i]));
+    v.node = inputs.back();
+    states.push_back(std::move(v));
+  }
+  l_.unique(variable());
+  const auto after = next(states, at_step(k));
+  std::vector<NodeId> results;
+  if (after)
+    for (const Value& v : *after)
+      if (v.node) results.push_back(*v.node);
+  const bool is_right = l_.errors_.size() == before.errors && g.assumptions.size() == before.assumptions && results.size() == order_.size();
+  std::optional<Step> step;
+  if (is_right) step = taken_off(before.nodes, inputs, results);
+  back_to(before, is_right);
+  for (NodeId id = 0; step && id < step->body.size(); ++id)
+    if (step->body[id].type.is_complex) step.reset();
+  return step;
+}
+
+Lowering::Fold::Step Lowering::Fold::taken_off(std::size_t from, const std::vector<NodeId>& states, const std::vector<NodeId>& next) const {
+  const Graph& g = l_.graph;
+  std::vector<bool> needed(g.size(), false);
+  for (const NodeId id : next) needed[id] = true;
+  const auto is_input = [&](NodeId id) { return id < from || std::find(states.begin(), states.end(), id) != states.end(); };
+  for (auto id = static_cast<NodeId>(g.size()); id-- > 0;)
+    if (needed[id] && !is_input(id))
+      for (const NodeId o : g[id].operands) needed[o] = true;
+  Step step;
+  std::map<NodeId, NodeId> at;
+  const auto input = [&](NodeId id) {
+    Node node;
+    node.op = &op("input");
+    node.type = g[id].type;
+    node.shape = g[id].shape;
+    node.name = node.attributes.text = g[id].name;
+    node.scalar_parameter = g[id].scalar_parameter;
+    node.freedom = g.has_freedom(id);
+    at[id] = step.body.append(std::move(node));
+    step.body.inputs.push_back(at[id]);
+  };
+  for (const NodeId id : states) input(id);
+  for (NodeId id = 0; id < from; ++id) {
+    if (!needed[id]) continue;
+    input(id);
+    step.outside.push_back(id);
+  }
+  for (NodeId id = static_cast<NodeId>(from); id < g.size(); ++id) {
+    if (!needed[id] || is_input(id)) continue;
+    Node node = g[id];
+    for (NodeId& o : node.operands) o = at.at(o);
+    at[id] = step.body.append(std::move(node));
+  }
+  for (const NodeId id : next) step.body.results.push_back({"", at.at(id), {}});
+  step.numbers = movable_numbers(step.body);
+  return step;
+}
+
+std::vector<Lowering::Fold::Kind> Lowering::Fold::kinds_after(const Step& step, const std::vector<Kind>& before) const {
+  std::vector<Kind> kinds;
+  for (std::size_t k = 0; k < order_.size(); ++k) {
+    const NodeId id = step.body.results[k].node;
+    kinds.push_back({step.body[id].type, step.body[id].shape, false, before[k].freedom || step.body.has_freedom(id)});
+  }
+  return kinds;
+}
+
+/// Is the start value one of the type and, in every element, of the shape that the state has from then on?
+bool Lowering::Fold::fits(NodeId start, const Kind& kind) const {
+  const Node& node = l_.graph[start];
+  const auto number = l_.literal_leaf(start);
+  const bool is_value = number && kind.type.is_floating() && holds_literal(kind.type.format, l_.graph[*number].attributes.text);
+  if (!is_value && !contains(kind.type, node.type)) return false;
+  const auto both = erx::broadcast(node.shape, kind.shape);
+  return both && *both == kind.shape;
+}
+
+/// The number of steps from k on that became one node; 0: step k has to be written out.
+std::size_t Lowering::Fold::as_one_node(std::size_t k) {
+  if (steps_.parts.size() - k < 2) return 0;
+  std::vector<Kind> started;
+  for (const Value& v : states_) {
+    if (!v.node) return 0;
+    const Node& node = l_.graph[*v.node];
+    if (node.type.is_complex) return 0;
+    const bool is_literal = l_.literal_leaf(*v.node).has_value();
+    started.push_back({node.type, node.shape, node.scalar_parameter, l_.graph.has_freedom(*v.node), is_literal ? v.node : std::nullopt});
+  }
+  const auto as_started = alone(started, k);
+  if (!as_started) return 0;
+  std::vector<Kind> kinds = kinds_after(*as_started, started);
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    if (!fits(*states_[i].node, kinds[i])) return 0;
+  std::optional<Step> first;
+  for (bool settles = false; !settles;) {  // freedom only grows
+    first = alone(kinds, k);
+    if (!first) return 0;
+    const std::vector<Kind> after = kinds_after(*first, kinds);
+    if (after != kinds) return 0;
+    settles = true;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      settles = settles && kinds[i].freedom == after[i].freedom;
+      kinds[i].freedom = after[i].freedom;
+    }
+  }
+  if (!same_operations(as_started->body, first->body) || as_started->outside != first->outside || as_started->numbers != first->numbers) return 0;
+  std::vector<std::int64_t> strides(first->numbers.size(), 0);
+  std::size_t count = 1;
+  for (; k + count < steps_.parts.size(); ++count) {
+    const auto step = alone(kinds, k + count);
+    if (!step || step->outside != first->outside || !same_but_for_numbers(step->body, first->body)) break;
+    bool is_linear = true;
+    for (std::size_t n = 0; n < strides.size(); ++n) {
+      const std::int64_t here = step->numbers[n].value, there = first->numbers[n].value;
+      if (count == 1) strides[n] = here - there;
+      is_linear = is_linear && here - there == strides[n] * static_cast<std::int64_t>(count);
+      if (first->numbers[n].is_literal && strides[n] != 0) is_linear = is_linear && !steps_.are_tiles && here == number_of(k + count) && there == number_of(k);
+    }
+    if (!is_linear) break;
+  }
+  if (count < 2 || (count == 2 && k + count + 1 < steps_.parts.size())) return 0;  // any two numbers are linear
+  append(*first, k, count, strides, kinds);
+  return count;
+}
+
+void Lowering::Fold::append(const Step& first, std::size_t k, std::size_t count, const std::vector<std::int64_t>& strides, const std::vector<Kind>& kinds) {
+  std::vector<std::int64_t> at_zero;
+  for (std::size_t n = 0; n < strides.size(); ++n) at_zero.push_back(first.numbers[n].value - strides[n] * number_of(k));
+  std::vector<NodeId> operands;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    NodeId start = *states_[i].node;
+    if (!(l_.graph[start].shape == kinds[i].shape)) {
+      Attributes same;
+      same.shape = kinds[i].shape;
+      start = erx::build(l_.graph, op("broadcast"), {start}, std::move(same), l_.span(s_));
+    }
+    operands.push_back(start);
+  }
+  operands.insert(operands.end(), first.outside.begin(), first.outside.end());
+  const Mark before = mark();
+  Loop loop;
+  loop.variable = l_.unique(variable());
+  loop.first = number_of(k);
+  loop.count = static_cast<std::int64_t>(count);
+  loop.body = moved(first.body, loop.variable, at_zero, strides);
+  back_to(before, true);
+  const NodeId node = build_fold(l_.graph, std::make_shared<const Loop>(std::move(loop)), std::move(operands), l_.span(s_));
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    Value v = Value::unknown(l_.span(s_));
+    v.node = build_state(l_.graph, node, i, l_.span(s_));
+    states_[i] = std::move(v);
+  }
+}
+
+}  // namespace erx
