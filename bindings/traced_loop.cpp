@@ -81,8 +81,11 @@ Same again(const std::vector<PiecePtr>& body, Same same, const std::function<Att
   return same;
 }
 
+/// A state that started as a number: of which type it is its own loop finds out.
+bool is_untyped_state(const Piece& p) { return p.node.op == &op("input") && !p.tensor && p.node.type.is_real(); }
+
 bool is_value(const PiecePtr& start, const Type& type) {
-  if (contains(type, start->node.type)) return true;
+  if (contains(type, start->node.type) || (is_untyped_state(*start) && type.is_floating())) return true;
   // A number as it is written, where it is one of the format: 0, -inf.
   if (!is_literal(*start) || !type.is_floating()) return false;
   const Piece* p = start.get();
@@ -126,23 +129,64 @@ std::vector<PiecePtr> fold(const std::vector<PiecePtr>& starts, const std::vecto
       if (before.type == after.type && before.shape == after.shape) continue;
       settles = false;
       const auto both = broadcast(starts[k]->node.shape, after.shape);
-      if (round > 0 || after.type.is_complex != before.type.is_complex || !is_value(starts[k], after.type) || !both || *both != after.shape)
+      if (round > static_cast<int>(states.size()) || after.type.is_complex != before.type.is_complex || !is_value(starts[k], after.type) || !both || *both != after.shape)
         throw Error("the state `" + before.name + "` is " + described(before) + " before a step of er.fold and " + described(after) +
                     " after it: start it with that type and shape, as er.array(.., dtype), or store it in the step with er.round");
     }
     if (settles) break;
     Same same;
     for (std::size_t k = 0; k < states.size(); ++k) {
-      values[k] = in_shape(starts[k], next[k]->node.shape);
-      const auto like = make_piece(next[k]->node, {});
-      same[states[k].get()] = state_piece(states[k]->node.name, like);
-      loop.states[k] = same[states[k].get()];
+      values[k] = in_shape(starts[k], loop.next[k]->node.shape);
+      same[states[k].get()] = state_piece(states[k]->node.name, make_piece(loop.next[k]->node, {}));
     }
+    for (std::size_t k = 0; k < states.size(); ++k) loop.states[k] = same[states[k].get()];
     same = again(pieces.body, std::move(same), unchanged);
-    for (PiecePtr& p : loop.body) p = at(same, p);
+    for (std::size_t i = 0; i < loop.body.size(); ++i) loop.body[i] = at(same, pieces.body[i]);
     for (std::size_t k = 0; k < states.size(); ++k) loop.next[k] = at(same, next[k]);
   }
-  if (range.count > 0) {
+  for (const PiecePtr& p : loop.body) {
+    for (std::size_t k = 0; p->loop && k < p->loop->states.size(); ++k) {
+      const Node& start = p->operands[k]->node;
+      const bool is_own = std::find(loop.states.begin(), loop.states.end(), p->operands[k]) != loop.states.end();
+      if (is_own && !contains(p->loop->states[k]->node.type, start.type))
+        throw Error("the state `" + start.name + "` of er.fold is " + described(start) + ", and starts one that is " + described(p->loop->states[k]->node));
+    }
+  }
+  const auto stored = [&](std::size_t k) {  // a state of a step that stands by itself is one stored tensor
+    if (values[k]->node.op == &op("literal")) values[k] = make_piece(values[k]->node, {});
+    auto& piece = const_cast<Piece&>(*values[k]);
+    if (piece.node.name.empty() && (piece.age > states[0]->age)) piece.node.name = states[k]->node.name;
+    else values[k] = opaque(values[k]);
+  };
+  const auto step = [&](std::int64_t value, std::int64_t length) {
+    Same same;
+    for (std::size_t k = 0; k < states.size(); ++k) {
+      stored(k);
+      same[loop.states[k].get()] = values[k];
+    }
+    same = again(loop.body, std::move(same), [&](const Node& n) {
+      Attributes a = n.attributes;
+      for (const Moving& m : a.moving) {
+        if (m.variable != range.variable) continue;
+        if (m.slice < 0) {
+          a.text = std::to_string(std::stoll(a.text) + m.stride * value);
+          continue;
+        }
+        Slice& s = a.slices.at(static_cast<std::size_t>(m.slice));
+        s.start += m.stride * value;
+        if (length > 0) s.count = length;
+      }
+      std::erase_if(a.moving, [&](const Moving& m) { return m.variable == range.variable; });
+      return a;
+    });
+    for (std::size_t k = 0; k < states.size(); ++k) {
+      values[k] = at(same, loop.next[k]);
+      stored(k);
+    }
+  };
+  if (range.count == 1) {
+    step(range.first, 0);
+  } else if (range.count > 1) {
     Node node;
     node.op = &op("fold");
     node.type = loop.next[0]->node.type;
@@ -161,22 +205,7 @@ std::vector<PiecePtr> fold(const std::vector<PiecePtr>& starts, const std::vecto
       values.push_back(make_piece(std::move(state), {whole}));
     }
   }
-  if (range.rest > 0) {  // the short tile: the step once more, on shorter slices
-    Same same;
-    for (std::size_t k = 0; k < states.size(); ++k) same[loop.states[k].get()] = opaque(values[k]);
-    same = again(loop.body, std::move(same), [&](const Node& n) {
-      Attributes a = n.attributes;
-      for (const Moving& m : a.moving) {
-        if (m.variable != range.variable) continue;
-        Slice& s = a.slices.at(static_cast<std::size_t>(m.slice));
-        s.start += m.stride * range.count;
-        s.count = range.rest;
-      }
-      std::erase_if(a.moving, [&](const Moving& m) { return m.variable == range.variable; });
-      return a;
-    });
-    for (std::size_t k = 0; k < states.size(); ++k) values[k] = at(same, loop.next[k]);
-  }
+  if (range.rest > 0) step(range.count, range.rest);  // the short tile
   return values;
 }
 

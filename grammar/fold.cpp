@@ -151,6 +151,10 @@ Value Lowering::Fold::run() {
     if (refusals < most_refusals) {
       const std::size_t count = as_one_node(k);
       refusals = count ? 0 : refusals + 1;
+      if (l_.looked_at_ > max_nodes) {
+        l_.error({at, "this loop becomes too large", "more than " + std::to_string(max_nodes) + " operations in all its steps"});
+        return Value::unknown(at);
+      }
       k += count;
       if (count) continue;
     }
@@ -192,6 +196,7 @@ void Lowering::Fold::back_to(const Mark& m, bool keeps_messages) {
 
 /// Step k lowered behind all nodes and taken off again. Nothing where it has a mistake: written out, it will be told.
 std::optional<Lowering::Fold::Step> Lowering::Fold::alone(const std::vector<Kind>& kinds, std::size_t k) {
+  if (l_.looked_at_ > max_nodes) return {};
   const Mark before = mark();
   Graph& g = l_.graph;
   std::vector<Value> states;
@@ -224,6 +229,7 @@ std::optional<Lowering::Fold::Step> Lowering::Fold::alone(const std::vector<Kind
   const bool is_right = l_.errors_.size() == before.errors && g.assumptions.size() == before.assumptions && results.size() == order_.size();
   std::optional<Step> step;
   if (is_right) step = taken_off(before.nodes, inputs, results);
+  l_.looked_at_ += g.size() - before.nodes;
   back_to(before, is_right);
   for (NodeId id = 0; step && id < step->body.size(); ++id)
     if (step->body[id].type.is_complex) step.reset();
@@ -301,18 +307,18 @@ std::size_t Lowering::Fold::as_one_node(std::size_t k) {
   const auto as_started = alone(started, k);
   if (!as_started) return 0;
   std::vector<Kind> kinds = kinds_after(*as_started, started);
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    if (!fits(*states_[i].node, kinds[i])) return 0;
   std::optional<Step> first;
-  for (bool settles = false; !settles;) {  // freedom only grows
+  std::size_t changes = 0;
+  for (bool settles = false; !settles;) {  // freedom only grows; a type goes from state to state
     first = alone(kinds, k);
     if (!first) return 0;
     const std::vector<Kind> after = kinds_after(*first, kinds);
-    if (after != kinds) return 0;
-    settles = true;
+    settles = after == kinds;
+    if (!settles && ++changes > kinds.size()) return 0;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
+      if (!fits(*states_[i].node, after[i])) return 0;
       settles = settles && kinds[i].freedom == after[i].freedom;
-      kinds[i].freedom = after[i].freedom;
+      kinds[i] = after[i];
     }
   }
   if (!same_operations(as_started->body, first->body) || as_started->outside != first->outside || as_started->numbers != first->numbers) return 0;

@@ -19,7 +19,7 @@ namespace erx {
 
 using Bindings = std::map<std::string, Binding>;
 
-/// Operations of one spec, everything written out.
+/// Operations of one spec, everything written out; and of all steps of its loops, each looked at by itself.
 constexpr std::size_t max_nodes = 4000000;
 
 /// Does a shape have `...` in it?
@@ -267,6 +267,7 @@ class Lowering {
   std::vector<std::string> calls_;                        // functions being inlined
   const Syntax* acc_ = nullptr;                           // the `acc` whose sum is read
   int written_out_ = 0;                                   // calls of functions
+  std::size_t looked_at_ = 0;                             // operations of steps of loops
   bool concrete_ = false;
   bool bare_ = false;
   const Bindings* bindings_ = nullptr;

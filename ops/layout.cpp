@@ -118,7 +118,8 @@ Shape index_shape(Shapes shapes, const Attributes& a) {
       continue;
     }
     const std::int64_t last = s.kind == Slice::Kind::index ? s.start : s.start + (s.count - 1) * s.step;
-    const bool reads = s.kind == Slice::Kind::index || s.count > 0;
+    const bool moves = std::any_of(a.moving.begin(), a.moving.end(), [&](const Moving& m) { return m.slice == &s - a.slices.data(); });
+    const bool reads = !moves && (s.kind == Slice::Kind::index || s.count > 0);  // where it moves to is known to the loop
     if (reads && d.is_number() && (s.start < 0 || last < 0 || s.start >= d.value() || last >= d.value()))
       throw RuleBroken{"index " + std::to_string(s.start < 0 || s.start >= d.value() ? s.start : last) + " is out of range for axis " +
                            std::to_string(axis - 1) + " of shape " + to_string(x),

@@ -28,6 +28,7 @@ BEYOND = {
     "digits of a number": (spec(f"f32({'1' * 5001} * x)"), "too many digits"),
     "exponent of a number": (spec("f32(1e10000 * x)").replace("1e10000", "1e100000"), "too large or too small"),
     "steps of a loop": (spec("fold (a = x) over i in 0..100001 { next a }"), "a loop has at most 100000 steps"),
+    "steps of nested loops": (spec("fold (a = x) over i in 0..3000 { next fold (b = a) over j in 0..3000 { next f32(b * x + a) } }"), "this loop becomes too large"),
     "combinations of labelled choices": (spec(labels, 'example "e" {\n  x = [1]\n  covers [7]\n}\n'), "more than 64 assignments"),
     "elements of a tensor": (spec("f32(x + sum(iota(8589934593)))", 'example "e" {\n  x = [1]\n  covers [7]\n}\n'), "a tensor of more than 2^33 elements"),
     "numbers drawn by one line of an example": (drawn("x = normal(seed=1, 1048577)"), "draws at most 1048576 numbers"),
