@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "ir/error.hpp"
 
@@ -90,6 +91,11 @@ bool same_results(const Graph& a, const Graph& b) {
       if (!meet(n.operands[k], m.operands[k])) return false;
   }
   return true;
+}
+
+/// By slice and name: i + j is j + i.
+void in_order(Attributes& a) {
+  std::sort(a.moving.begin(), a.moving.end(), [](const Moving& x, const Moving& y) { return std::tie(x.slice, x.variable) < std::tie(y.slice, y.variable); });
 }
 
 /// Calls `at(number)` with each number in order and takes what it returns for it; a node's `moving` may grow.
@@ -221,6 +227,7 @@ Graph moved(const Graph& graph, const std::string& variable, const std::vector<s
   each_number(result, [&](std::int64_t, Attributes& a, int slice) {
     const std::size_t k = next++;
     if (strides[k] != 0) a.moving.push_back({slice, variable, strides[k]});
+    in_order(a);
     return at_zero[k];
   });
   return result;
@@ -231,6 +238,7 @@ void rename_variable(Graph& body, const std::string& from, const std::string& to
     Attributes& a = body.attributes(id);
     for (Moving& m : a.moving)
       if (m.variable == from) m.variable = to;
+    in_order(a);
     if (!a.loop) continue;
     Loop inner = *a.loop;
     rename_variable(inner.body, from, to);

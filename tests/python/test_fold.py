@@ -3,6 +3,7 @@
     ERX_SEED=3 pytest -s tests/python/test_fold.py
 """
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -233,3 +234,40 @@ def test_the_spec_does_not_grow_with_the_steps():
     few, many = (text(f"fold (h = 0) over i in 0..{n} {{ next f32(h * 0.5 + x[i]) }}", x=values(5000)).spec for n in (10, 5000))
     assert few.replace("0..10 ", "0..5000 ") == many
     assert isinstance(text(LOOPS[0], x=X), Result)
+
+
+# --- what walks through a graph goes through loops ---
+
+def test_a_gradient_through_a_loop():
+    x = F([1, 2, 3, 4])
+    product = text("f32(vjp(fold (h = 1) over i in 0..4 { next h * x[i] }, wrt=x, grad=1))", x=x)
+    np.testing.assert_array_equal(product.lo, [24, 12, 8, 6])
+    np.testing.assert_array_equal(product.hi, [24, 12, 8, 6])
+    last = text("let (h, g) = fold (h = 0, g = 0) over i in 0..4 { next (h * x[i] + g, g + x[i]) }; f32(vjp(h, wrt=x, grad=1))", x=x)
+    for k in range(4):  # values with their derivatives by x[k], in whole numbers
+        h, g, dh, dg = 0, 0, 0, 0
+        for i, v in enumerate([1, 2, 3, 4]):
+            h, g, dh, dg = h * v + g, g + v, dh * v + h * (i == k) + dg, dg + (i == k)
+        assert last.lo[k] == last.hi[k] == dh
+
+
+def test_examples_and_mutants_with_loops(tmp_path):
+    file = tmp_path / "loops.erx"
+    file.write_text("""
+spec total(x: f32[N]) -> f32 { return fold (s = 0) over i in 0..N { next any_of(f32(s + x[i]), acc<f32>(s + sum(x[i:i + 1]))) } }
+example "e" {
+  x = normal(seed=1, 40)
+  covers acc<f32, seq>(sum(x))
+  covers fold (s = 0) over i in 0..N { next f32(s + x[i]) }
+  mutant "kept in bf16": fold (s = 0) over i in 0..N { next bf16(s + x[i]) }
+  mutant "the last one left out": fold (s = 0) over i in 0..N - 1 { next f32(s + x[i]) }
+}
+""")
+    command = str(pathlib.Path(__file__).resolve().parents[2] / "build" / "erx")
+    done = subprocess.run([command, "test", str(file)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 failed" in done.stdout
+    printed = subprocess.run([command, "doc", str(file)], capture_output=True, text=True)
+    assert "for" in printed.stdout and printed.returncode == 0
+    subprocess.run([command, "fmt", str(file)], check=True)
+    assert "over i in 0..N {" in file.read_text()
