@@ -165,7 +165,7 @@ std::optional<Set<F64>> MatrixRowRule::in_float64(const MatrixRow& one, const Do
   const double lo = sum_up(high, low - e_u - lost), hi = -sum_up(-high, -low - e_u - lost);
   if (lo != sum_up(high, low - e_d + lost) || hi != -sum_up(-high, -low - e_d + lost)) return {};
   const bool either = rule_.within || loses_subnormals(rule_) || !products_exact;
-  return Set<F64>::between(F64::exact(lo), F64::exact(hi), lo <= 0 && hi >= 0 ? static_cast<std::uint8_t>(either ? any_zero : has_pzero) : std::uint8_t{0});
+  return Set<F64>::between(F64::exact(lo), F64::exact(hi), lo <= 0 && hi >= 0 ? (either ? any_zero : std::uint8_t{has_pzero}) : std::uint8_t{0});
 }
 
 void MatrixRowRule::rounded(const MatrixRow& r, const BulkRounding& to, double* out, std::uint8_t* open) const {
