@@ -336,7 +336,7 @@ std::size_t Lowering::Fold::as_one_node(std::size_t k) {
     }
     if (!is_linear) break;
   }
-  if (count < 2 || (count == 2 && k + count + 1 < steps_.parts.size())) return 0;  // any two numbers are linear
+  if (count < 2 || (count == 2 && (k > 1 || k + count + 1 < steps_.parts.size()))) return 0;  // any two numbers are linear
   append(*first, k, count, strides, kinds);
   return count;
 }
