@@ -259,7 +259,7 @@ void define_pieces(py::module_& m) {
     a.slices = slices_of(slices);
     for (const auto& [slice, variable, stride] : moving) a.moving.push_back({slice, variable, stride});
     return mutable_piece(apply("index", {p}, std::move(a)));
-  }, exact_arithmetic);
+  }, exact_arithmetic, py::arg("piece"), py::arg("slices"), py::arg("moving") = std::vector<std::tuple<int, std::string, std::int64_t>>{});
 }
 
 void define_loops(py::module_& m) {

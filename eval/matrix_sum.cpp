@@ -31,9 +31,13 @@ bool is_matrix_term(const SumNode& sum, const Term& term) {
   const std::size_t rank = sum.extents.size();
   if (rank < 2 || !term.b || term.reduced.size() != 1 || term.reduced[0] < 8) return false;
   const Factor &a = term.a, &b = *term.b;
-  const auto unit = [](std::int64_t across, std::int64_t along) { return across == 1 || along == 1; };
-  return a.out_strides[rank - 1] == 0 && b.out_strides[rank - 2] == 0 && unit(a.out_strides[rank - 2], a.reduced_strides[0]) &&
-         unit(b.out_strides[rank - 1], b.reduced_strides[0]);
+  // Lines as BLAS takes them: side by side in one direction, and not over one another (an operand that lacks the reduced axis).
+  const std::int64_t depth = term.reduced[0];
+  const auto are_lines = [&](std::int64_t across, std::int64_t along, std::int64_t lines) {
+    return (along == 1 && (lines == 1 || across >= depth)) || (across == 1 && along >= lines);
+  };
+  return a.out_strides[rank - 1] == 0 && b.out_strides[rank - 2] == 0 && are_lines(a.out_strides[rank - 2], a.reduced_strides[0], sum.extents[rank - 2]) &&
+         are_lines(b.out_strides[rank - 1], b.reduced_strides[0], sum.extents[rank - 1]);
 }
 
 /// One row of enclosures.
