@@ -129,10 +129,13 @@ class ScanTile::Loops {
     if (rule_.in_order) {
       no_numbers_.resize(steps);
       order_steps[target_][static_cast<int>(rule_.contraction)][single](rows, order_, other_order_, no_numbers_.data(), steps, roundings_, {zero_, streams}, lines_);
-      // A line that starts at 0 may have b_1 itself for h_1, with its sign.
+      // A line that starts at 0 may have b_1 itself for h_1, with its sign; two signs are more than single numbers carry on.
       if (steps_ == 0 && single && rule_.contraction != Contraction::free)
         for (std::size_t i = 0; i < lines_; ++i)
-          if (rows[0].b_lo[i] == 0 && starts_at_zero_[i]) rows[0].flags[i] |= std::uint8_t{std::signbit(rows[0].b_lo[i]) ? has_nzero : has_pzero};
+          if (rows[0].b_lo[i] == 0 && starts_at_zero_[i]) {
+            rows[0].flags[i] |= std::uint8_t{std::signbit(rows[0].b_lo[i]) ? has_nzero : has_pzero};
+            if ((rows[0].flags[i] & any_zero) == any_zero) open_[i] = 1;
+          }
       steps_ += static_cast<std::int64_t>(steps);
       return;
     }

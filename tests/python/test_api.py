@@ -366,3 +366,14 @@ def test_read_only_arrays_are_fine_and_nothing_is_modified():
     r = er.expr("in f32 { x * x + x }")(x=x)
     assert r.covers(x * x + x).all()
     assert x.tobytes() == before
+
+
+@pytest.mark.parametrize("shapes", [((40, 1, 1500), (1, 1500, 1)), ((2, 1, 3000), (1, 3000, 1)), ((1, 1500, 1), (40, 1, 1500)), ((160, 1, 170), (1, 170, 1)), ((160, 170, 1), (1, 1, 170))])
+def test_products_over_an_axis_that_one_operand_lacks(shapes):
+    """Its lines lie over one another: they are not a matrix as BLAS takes one."""
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-8, 9, s).astype(np.float32) for s in shapes)
+    r = er.expr("round<f32>(sum(x * y, axis=2))")(x=x, y=y)
+    exact = (x.astype(np.float64) * y).sum(axis=2)
+    assert np.array_equal(np.asarray(r.lo), exact) and np.array_equal(np.asarray(r.hi), exact)
+    assert "BLAS" not in str(r.check(exact.astype(np.float32)))

@@ -295,3 +295,11 @@ def test_what_is_given_back_or_merged_changes_nothing(order):
     wrong[3, 5] += 1000
     report = every["q"].check(wrong)
     assert every["q"].check(right).ok and report.violations == 1 and "[3, 5]" in str(report), report
+
+
+def test_a_line_that_starts_at_zero_carries_the_sign_of_its_first_term():
+    """h_1 may be b_1 itself; among many lines as in one."""
+    a, b = np.full((40, 64), 0.5, np.float32), np.full((40, 64), -0.0, np.float32)
+    for fma in ("never", "always"):
+        r = er.expr(f"scan<f32, seq, fma={fma}>(a, b, init=0, axis=0)")(a=a, b=b)
+        assert r.check(b, signed_zero=True).ok and r.check(-b, signed_zero=True).ok
