@@ -65,7 +65,8 @@ def test_a_signal_ends_an_evaluation_and_the_next_one_works():
 
 def test_ctrl_c_is_a_keyboard_interrupt():
     code = textwrap.dedent("""
-        import sys, numpy as np, erx as er
+        import signal, sys, numpy as np, erx as er
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell inherits that it is ignored
         r = er.expr("round<f64>(exp(sin(x)) * erf(x))")(x=np.linspace(0.1, 1, 20_000_000))
         print("ready", flush=True)
         try:
