@@ -10,8 +10,8 @@
 #include "eval/ladder.hpp"
 #include "eval/loops.hpp"
 #include "eval/parallel.hpp"
-#include "ops/clones.hpp"
 #include "ops/complex.hpp"
+#include "ops/number_tile.hpp"
 
 namespace erx {
 namespace {
@@ -95,6 +95,8 @@ NodeId Engine::stored_in(NodeId id, const Format& format) {
 const Stored& Engine::ensure(NodeId id) {
   if (readers_.empty()) find_readers();
   plan(id);
+  for (NodeId k = 0; k < stored_.size(); ++k)
+    if (stored_[k] && stored_[k]->in_place && whole_[k]) stored_[k].reset();
   for (NodeId k = 0; k <= id; ++k) {
     if (!wanted_[k] || stored_[k]) continue;
     compute(k);
@@ -106,10 +108,11 @@ const Stored& Engine::ensure(NodeId id) {
 /// Which nodes below `root` have to be stored: an operand is stored unless its user is elementwise and of the same shape.
 void Engine::plan(NodeId root) {
   wanted_.resize(graph_.size(), false);
+  whole_.resize(graph_.size(), false);
   stored_.resize(graph_.size());
   std::vector<NodeId> pending{root};
   std::vector<bool> seen(graph_.size(), false);
-  const auto want = [&](NodeId id) { wanted_[id] = true; };
+  const auto want = [&](NodeId id) { wanted_[id] = whole_[id] = true; };
   want(root);
   seen[root] = true;
   while (!pending.empty()) {
@@ -121,7 +124,8 @@ void Engine::plan(NodeId root) {
     std::optional<NodeId> sum_with_rounding = sum_before(id);
     if (sum_with_rounding && is_stored(*sum_with_rounding)) sum_with_rounding.reset();
     if (sum_with_rounding) fused_[id] = *sum_with_rounding;
-    if (sum_with_rounding || (gather != Gather::map && gather != Gather::view)) want(id);
+    if (gather == Gather::source) wanted_[id] = true;
+    else if (sum_with_rounding || (gather != Gather::map && gather != Gather::view)) want(id);
     std::vector<NodeId> operands = node.operands;
     if (sum_with_rounding || gather == Gather::sum || gather == Gather::accumulate) {
       const NodeId sum = sum_with_rounding.value_or(id);
@@ -140,6 +144,7 @@ void Engine::plan(NodeId root) {
       }
       const bool is_map = row(graph_[operand]).gather == Gather::map;
       if (gather == Gather::reduce || gather == Gather::join || gather == Gather::recurrence || gather == Gather::loop) want(operand);
+      if (gather != Gather::map || graph_[operand].shape != node.shape) whole_[operand] = true;
       if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) {
         want(operand);
         const auto pair = pairs_.find(operand);
@@ -206,7 +211,7 @@ std::pair<NodeId, View> Engine::view_of(NodeId id) const {
 
 ConeSource Engine::cone_source() const {
   return {[this](NodeId id) { return id < wanted_.size() && wanted_[id]; },
-          [this](NodeId id) { return static_cast<int>(stored_[id]->tensor.planes.size()); },
+          [this](NodeId id) { return stored_[id]->in_place ? 1 : static_cast<int>(stored_[id]->tensor.planes.size()); },
           [this](NodeId id) { return stored_[id]->joint; },
           [this](NodeId id) { return view_of(id); },
           [this](const Node& node) {
@@ -246,7 +251,7 @@ bool Engine::compute_jointly(NodeId id) {
   source.is_stored = [&](NodeId k) { return stored(k) && k != parts[0] && k != parts[1]; };
   source.planes = [&](NodeId k) {
     if (!stored_[k]) missing.insert(k);
-    return stored_[k] ? static_cast<int>(stored_[k]->tensor.planes.size()) : 1;
+    return stored_[k] && !stored_[k]->in_place ? static_cast<int>(stored_[k]->tensor.planes.size()) : 1;
   };
   source.joint = [&](NodeId k) { return stored_[k] ? stored_[k]->joint : 0; };
   Cone cone = make_cone(graph_, pair->second, source);
@@ -291,17 +296,6 @@ void Engine::compute(NodeId id) {
   stored_[id] = std::make_unique<Stored>(std::move(result));
 }
 
-namespace {
-
-/// Finite numbers other than 0.
-ERX_VECTOR_CLONES bool are_ordinary(const double* x, std::int64_t n) {
-  std::uint64_t odd = 0;
-  for (std::int64_t i = 0; i < n; ++i) odd |= static_cast<std::uint64_t>(!((std::fabs(x[i]) > 0) & (std::fabs(x[i]) <= std::numeric_limits<double>::max())));
-  return odd == 0;
-}
-
-}  // namespace
-
 /// A loop is run once; its states are taken one by one.
 Stored Engine::store_state(NodeId id) {
   const Node& node = graph_[id];
@@ -318,7 +312,6 @@ Stored Engine::store_source(NodeId id) const {
   const std::int64_t n = s.tensor.size();
   const auto array = [&] { return std::make_shared<Doubles>(static_cast<std::size_t>(n)); };
   Plane p;
-  p.lo_d = p.lo_u = p.hi_d = p.hi_u = array();
   // Flags are kept only where some element has one.
   std::shared_ptr<FlagBytes> flags;
   std::once_flag once;
@@ -327,6 +320,7 @@ Stored Engine::store_source(NodeId id) const {
     return flags->data() + first;
   };
   if (const auto element = row(node).element) {
+    p.lo_d = p.lo_u = p.hi_d = p.hi_u = array();
     for (std::int64_t i = 0; i < n; ++i) {
       const double x = (*p.lo_d)[static_cast<std::size_t>(i)] = element(i);
       if (x == 0) flags_at(0)[i] = has_pzero;
@@ -339,6 +333,12 @@ Stored Engine::store_source(NodeId id) const {
   }
   const Tensor* tensor = input(id);
   const bool decodes = tensor && tensor->is_double();
+  if (decodes && !whole_[id]) {
+    s.in_place = tensor;
+    s.is_point = s.is_exact = true;
+    return s;
+  }
+  p.lo_d = p.lo_u = p.hi_d = p.hi_u = array();
   if (!decodes) p.lo_u = p.hi_u = array();
   constexpr std::int64_t block = 1 << 14;
   parallel_blocks((n + block - 1) / block, options_, [&](std::int64_t k) {
@@ -346,7 +346,8 @@ Stored Engine::store_source(NodeId id) const {
     double* d = p.lo_d->data() + first;
     if (decodes) {
       tensor->decode(first, count, d);
-      for (std::int64_t i = are_ordinary(d, count) ? count : 0; i < count; ++i) {
+      if (look_at(d, static_cast<std::size_t>(count)) == Decoded::nonzero) return;
+      for (std::int64_t i = 0; i < count; ++i) {
         if (d[i] != 0 && std::isfinite(d[i])) continue;
         std::uint8_t* f = flags_at(first);
         f[i] = std::isnan(d[i]) ? has_nan | no_reals : d[i] == 0 ? (std::signbit(d[i]) ? has_nzero : has_pzero) : no_reals | (d[i] > 0 ? has_pinf : has_ninf);

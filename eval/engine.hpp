@@ -38,6 +38,7 @@ struct Stored {
   NodeId joint = 0;  // the complex node that it is a part of, if the two parts' planes belong together
   std::optional<SumNode> reduction;  // of max, min ...: its one term says which elements are combined
   std::optional<Join> join;          // of concat: where its elements come from
+  const Tensor* in_place = nullptr;  // an input that only elementwise nodes of its shape read: decoded tile by tile, `tensor` and `hull` have no arrays
 };
 
 class Engine {
@@ -94,6 +95,7 @@ class Engine {
   std::map<std::string, int> branches_;
   std::vector<std::unique_ptr<Stored>> stored_;
   std::vector<bool> wanted_;  // is, or will be, stored
+  std::vector<bool> whole_;   // its arrays are read: not by elementwise nodes of its shape alone
   std::map<NodeId, NodeId> fused_;  // rounding -> the sum that is evaluated with it
   std::set<NodeId> joining_;        // pairs whose parts are being computed
   std::map<NodeId, Outside> outside_;

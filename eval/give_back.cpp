@@ -17,7 +17,7 @@ void Engine::find_readers() {
   readers_.resize(graph_.size());
   hull_is_enough_.assign(graph_.size(), pairs_.empty());
   kept_.assign(graph_.size(), false);
-  const auto wanted = wanted_;
+  const auto wanted = wanted_, whole = whole_;
   const auto fused = fused_;
   is_finding_readers_ = true;
   const auto find = [&](NodeId root) {
@@ -37,6 +37,7 @@ void Engine::find_readers() {
     kept_[id] = true;
   }
   wanted_ = wanted;
+  whole_ = whole;
   fused_ = fused;
 }
 

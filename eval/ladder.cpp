@@ -98,6 +98,7 @@ class Climber {
 
   Set<R> load(NodeId id, std::int64_t at) {
     const Stored& s = engine_.stored(id);
+    if (s.in_place) return s.in_place->element<R>(at, c_);
     const Node& node = engine_.graph()[id];
     const Plane& p = s.hull;
     const bool exact = is_exact_at(p, at);

@@ -1,10 +1,12 @@
 // Elementwise nodes, tile by tile: each assignment of the choices gives one set per element; equal sets are merged.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
-#include "eval/ladder.hpp"
+#include "eval/cone_output.hpp"
 #include "eval/parallel.hpp"
+#include "eval/tally.hpp"
 #include "eval/tile_runner.hpp"
 #include "ops/clones.hpp"
 #include "ops/tile.hpp"
@@ -57,6 +59,66 @@ void merge(std::vector<Member>& all, std::size_t limit) {
   all = std::move(merged);
 }
 
+Member climbed(const Climbed& c, Tally& tally) {
+  tally.add(c.by);
+  return {c.lo, c.lo, c.hi, c.hi, c.flags};
+}
+
+/// A tile of which some elements are replaced.
+struct Patched {
+  std::array<std::array<double, tile_size>, 4> ends;
+  std::array<std::uint8_t, tile_size> flags;
+
+  template <class Replace>
+  Tile tile(const Tile& t, std::int64_t count, const Replace& replace) {
+    bool is_point = t.is_point, plain = true;
+    for (std::int64_t i = 0; i < count; ++i) {
+      Member m = member_of(t, i);
+      replace(i, m);
+      const std::size_t at = static_cast<std::size_t>(i);
+      ends[0][at] = m.lo_d;
+      ends[1][at] = m.lo_u;
+      ends[2][at] = m.hi_d;
+      ends[3][at] = m.hi_u;
+      flags[at] = m.flags;
+      is_point = is_point && m.lo_d == m.hi_d && m.lo_u == m.hi_u;
+      plain = plain && m.flags == 0;
+    }
+    return {.lo_d = ends[0].data(), .lo_u = ends[1].data(), .hi_d = ends[2].data(), .hi_u = ends[3].data(), .flags = flags.data(), .is_point = is_point, .plain = plain};
+  }
+};
+
+/// A cone without choices: one set for each element.
+Plane run_single(Engine& engine, const Cone& cone, std::int64_t n, bool settle, Tally& tally, bool& is_point) {
+  const EvaluateOptions& options = engine.options();
+  const bool forced = options.lowest != EvaluateOptions::Tier::f64;
+  const std::int64_t tile = options.tile ? std::min(options.tile, n_tile) : n_tile;
+  ConeOutput out(n, tile, settle);
+  // Many tiles per block, so that buffers are made rarely; few enough for every thread to have several.
+  const std::int64_t tiles = (n + tile - 1) / tile, per_block = tile * std::clamp<std::int64_t>(tiles / (8 * thread_count(options)), 1, 128);
+  parallel_blocks((n + per_block - 1) / per_block, options, [&](std::int64_t block) {
+    TileRunner runner(engine, cone);
+    Patched patched;
+    for (std::int64_t first = block * per_block; first < std::min(n, (block + 1) * per_block); first += tile) {
+      stop_if_asked(options);
+      const std::int64_t count = std::min(tile, n - first);
+      runner.start(first, count);
+      const Tile& t = runner.run(0);
+      if (!t.scalar && (settle ? !forced && is_decided(t, count) : t.plain || t.numbers)) {
+        out.put(t, first, count);
+        continue;
+      }
+      out.put(patched.tile(t, count, [&](std::int64_t i, Member& m) {
+        if (!settle || !(forced || is_undecided(m))) return;
+        stop_if_asked(options);  // an element may take milliseconds
+        m = climbed(climb(engine, cone, first + i, 0), tally);
+      }), first, count);
+    }
+  });
+  is_point = out.is_point();
+  return out.plane(options);
+}
+
 }  // namespace
 
 Stored run_cone(Engine& engine, Cone cone) {
@@ -69,9 +131,24 @@ Stored run_cone(Engine& engine, Cone cone) {
   s.tensor.settled = settle;
   const std::int64_t n = s.tensor.size();
   const int assignments = cone.assignments();
-  const std::size_t planes = static_cast<std::size_t>(std::min(assignments, engine.hull_is_enough(cone.root) ? 1 : max_planes));
   const bool forced = options.lowest != EvaluateOptions::Tier::f64;
-
+  Tally tally;
+  const auto finished = [&] {
+    s.cone = std::move(cone);
+    if (settle) {
+      engine.counters.big += tally.big;
+      engine.counters.exact += tally.exact;
+      engine.counters.open += tally.open;
+      engine.counters.bulk += n - std::min<std::int64_t>(n, tally.big + tally.exact + tally.open);
+    }
+    finish(s);
+    return std::move(s);
+  };
+  if (assignments == 1) {
+    s.tensor.planes = {run_single(engine, cone, n, settle, tally, s.is_point)};
+    return finished();
+  }
+  const std::size_t planes = static_cast<std::size_t>(std::min(assignments, engine.hull_is_enough(cone.root) ? 1 : max_planes));
   const auto array = [&] { return std::make_shared<Doubles>(static_cast<std::size_t>(n)); };
   std::vector<Plane> out(planes);
   for (Plane& p : out) {
@@ -81,14 +158,12 @@ Stored run_cone(Engine& engine, Cone cone) {
     p.hi_d = settle ? p.hi_u : array();
     p.flags = std::make_shared<FlagBytes>(static_cast<std::size_t>(n), 0);
   }
-  std::atomic<std::int64_t> big{0}, exact{0}, open{0};
-  std::atomic<bool> all_points{true};
 
   // A few tiles per block, so that buffers are made rarely.
   const std::int64_t tile = options.tile ? std::min(options.tile, n_tile) : n_tile, per_block = 16 * tile;
   parallel_blocks((n + per_block - 1) / per_block, options, [&](std::int64_t block) {
     TileRunner runner(engine, cone);
-    std::vector<std::vector<Member>> members(assignments > 1 ? tile_size : 0);
+    std::vector<std::vector<Member>> members(tile_size);
     for (std::int64_t first = block * per_block; first < std::min(n, (block + 1) * per_block); first += tile) {
       stop_if_asked(options);
       const std::int64_t count = std::min(tile, n - first);
@@ -96,36 +171,15 @@ Stored run_cone(Engine& engine, Cone cone) {
       for (auto& m : members) m.clear();
       for (int a = 0; a < assignments; ++a) {
         const Tile& t = runner.run(a);
-        if (!t.is_point) all_points.store(false, std::memory_order_relaxed);
-        if (assignments == 1 && settle && !forced && !t.scalar && is_decided(t, count)) {
-          std::copy(t.lo_d, t.lo_d + count, out[0].lo_d->data() + first);
-          std::copy(t.hi_u, t.hi_u + count, out[0].hi_u->data() + first);
-          if (t.plain) std::fill_n(out[0].flags->data() + first, count, std::uint8_t{0});
-          else std::copy(t.flags, t.flags + count, out[0].flags->data() + first);
-          continue;
-        }
         for (std::int64_t i = 0; i < count; ++i) {
           Member m = member_of(t, i);
           if (settle && (forced || is_undecided(m))) {
             stop_if_asked(options);  // an element may take milliseconds
-            const Climbed c = climb(engine, cone, first + i, a);
-            m = {c.lo, c.lo, c.hi, c.hi, c.flags};
-            if (c.lo != c.hi) all_points.store(false, std::memory_order_relaxed);
-            ++(c.by == Climbed::By::big ? big : c.by == Climbed::By::exact ? exact : open);
+            m = climbed(climb(engine, cone, first + i, a), tally);
           }
-          if (assignments > 1) {
-            members[static_cast<std::size_t>(i)].push_back(m);
-            continue;
-          }
-          const std::size_t e = static_cast<std::size_t>(first + i);
-          (*out[0].lo_d)[e] = m.lo_d;
-          (*out[0].lo_u)[e] = m.lo_u;
-          (*out[0].hi_u)[e] = m.hi_u;
-          (*out[0].hi_d)[e] = m.hi_d;
-          (*out[0].flags)[e] = m.flags;
+          members[static_cast<std::size_t>(i)].push_back(m);
         }
       }
-      if (assignments == 1) continue;
       for (std::int64_t i = 0; i < count; ++i) {
         auto& m = members[static_cast<std::size_t>(i)];
         merge(m, planes);
@@ -145,16 +199,7 @@ Stored run_cone(Engine& engine, Cone cone) {
   // Planes that no element uses are dropped.
   while (out.size() > 1 && std::all_of(out.back().flags->begin(), out.back().flags->end(), [](std::uint8_t f) { return f == no_reals; })) out.pop_back();
   s.tensor.planes = std::move(out);
-  s.is_point = s.tensor.planes.size() == 1 && all_points && assignments == 1;
-  s.cone = std::move(cone);
-  if (settle) {
-    engine.counters.big += big;
-    engine.counters.exact += exact;
-    engine.counters.open += open;
-    engine.counters.bulk += n - std::min<std::int64_t>(n, big + exact + open);
-  }
-  finish(s);
-  return s;
+  return finished();
 }
 
 }  // namespace erx

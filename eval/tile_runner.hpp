@@ -2,6 +2,7 @@
 //   TileRunner runner(engine, cone);  runner.start(first, count);  const Tile& root = runner.run(assignment);
 #pragma once
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "eval/engine.hpp"
@@ -38,27 +39,36 @@ class TileRunner {
   const Tile& slot(int k) const { return tiles_[k]; }  // after run, if it is needed there
 
  private:
-  /// Arrays of one slot.
+  /// Arrays of one slot, or of several that are not needed at the same time.
   struct Buffer {
-    std::vector<double> values = std::vector<double>(4 * tile_size);
-    std::vector<std::uint8_t> flags = std::vector<std::uint8_t>(tile_size, 0);
-    double* array(int k) { return values.data() + k * n_tile; }
+    std::unique_ptr<double[]> values{new double[4 * tile_size]};  // not cleared
+    std::unique_ptr<std::uint8_t[]> flags{new std::uint8_t[tile_size]};
+    double* array(int k) { return values.get() + k * n_tile; }
   };
 
   const Engine& engine_;
   const Cone& cone_;
   std::vector<Buffer> buffers_;
+  std::vector<int> buffer_of_;  // by slot
+  static constexpr int alone = -1, no_step = -2;
+  std::vector<int> fused_;      // by slot: of a rounding with one result the slot that it is done with (its own: none); `alone`; `no_step`: with its rounding
   std::vector<Tile> tiles_;
   std::vector<std::int64_t> key_;
   std::vector<std::uint64_t> depends_;
   std::vector<std::vector<int>> needed_;
+  std::vector<Tile> operands_;  // of the step that runs
   std::int64_t first_ = 0, count_ = 0;
 
+  void fuse();
+  void assign_buffers();
+  Buffer& buffer(int slot) { return buffers_[buffer_of_[slot]]; }
   std::int64_t key_of(int slot, int assignment) const;
   void load(int slot, int assignment);
   template <class T>
   void gather(const View& view, const T* from, T* to) const;
-  void step(int slot, const Cone::Step& s, int assignment);
+  void load_in_place(int slot, const Tensor& tensor);
+  void step(int slot, int assignment);
+  bool rounded_step(int slot, int before, int assignment);
 };
 
 }  // namespace erx

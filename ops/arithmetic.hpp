@@ -25,9 +25,7 @@ struct Neg {
 };
 
 struct Add {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
-    return tile_by_lanes<Add>(lanes::sum, x, out, n, a);
-  }
+  static constexpr const lanes::Loops& loops = lanes::sum;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context) {
     const Parts a = parts(x[0]), b = parts(x[1]);
@@ -50,9 +48,7 @@ struct Add {
 };
 
 struct Sub {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
-    return tile_by_lanes<Sub>(lanes::difference, x, out, n, a);
-  }
+  static constexpr const lanes::Loops& loops = lanes::difference;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes& attributes, Context c) {
     const std::array<Set<R>, 2> y = {x[0], Neg::of<R>(x.subspan(1, 1), attributes, c)};
@@ -61,9 +57,7 @@ struct Sub {
 };
 
 struct Mul {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
-    return tile_by_lanes<Mul>(lanes::product, x, out, n, a);
-  }
+  static constexpr const lanes::Loops& loops = lanes::product;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes& attributes, Context c) {
     const Parts a = parts(x[0]), b = parts(x[1]);
@@ -95,9 +89,7 @@ struct Mul {
 };
 
 struct Div {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
-    return tile_by_lanes<Div>(lanes::quotient, x, out, n, a);
-  }
+  static constexpr const lanes::Loops& loops = lanes::quotient;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Parts a = parts(x[0]), b = parts(x[1]);
@@ -150,9 +142,7 @@ struct Div {
 
 /// IEEE 754-2019 maximum: NaN wins, +0 is above -0.
 struct Maximum {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
-    return tile_by_lanes<Maximum>(lanes::larger, x, out, n, a);
-  }
+  static constexpr const lanes::Loops& loops = lanes::larger;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context) {
     SetBuilder<R> r;
@@ -216,9 +206,7 @@ struct Mirrored {
   }
 };
 struct Minimum : Mirrored<Maximum> {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
-    return tile_by_lanes<Minimum>(lanes::smaller, x, out, n, a);
-  }
+  static constexpr const lanes::Loops& loops = lanes::smaller;
 };
 using FMin = Mirrored<FMax>;
 

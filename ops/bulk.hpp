@@ -49,10 +49,16 @@ concept HasTilePath = requires(std::span<const Tile> x, const Tile& out, const A
   { F::tile(x, out, std::size_t{}, a) } -> std::same_as<bool>;
 };
 
+/// A formula whose branch-free loops are known says so: `static constexpr const lanes::Loops& loops`.
+template <class F>
+concept HasLoops = requires { F::loops.exact; };
+
 template <class F>
 void bulk_formula(std::span<const Tile> operands, const Tile& out, std::size_t n, const Attributes& attributes) {
   if constexpr (HasTilePath<F>)
     if (F::tile(operands, out, n, attributes)) return;
+  if constexpr (HasLoops<F>)
+    if (tile_by_lanes<F>(F::loops, operands, out, n, attributes)) return;
   std::array<Set<F64>, 4> few;
   std::vector<Set<F64>> many(operands.size() > few.size() ? operands.size() : 0);
   const std::span<Set<F64>> x = many.empty() ? std::span(few).first(operands.size()) : std::span(many);

@@ -33,8 +33,7 @@ void at_infinity(SetBuilder<R>& r, bool possible, double value, Context c) {
 /// Increasing on all reals.
 template <class F>
 struct Increasing {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) requires requires { F::loops; }
-  { return tile_by_lanes<Increasing>(F::loops, x, out, n, a); }
+  static constexpr const lanes::Loops& loops = F::loops;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -75,8 +74,7 @@ struct Domain {
 /// log and its kin: a pole at the edge of the domain.
 template <class F>
 struct Logarithm {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) requires requires { F::loops; }
-  { return tile_by_lanes<Logarithm>(F::loops, x, out, n, a); }
+  static constexpr const lanes::Loops& loops = F::loops;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -103,9 +101,7 @@ struct Logarithm {
 };
 
 struct Sqrt {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) {
-    return tile_by_lanes<Sqrt>(lanes::root, x, out, n, a);
-  }
+  static constexpr const lanes::Loops& loops = lanes::root;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -126,6 +122,7 @@ struct Sqrt {
 };
 
 struct Rsqrt {
+  static constexpr const lanes::Loops& loops = lanes::rsqrt;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -150,8 +147,7 @@ struct Rsqrt {
 /// sin and cos: monotone between their turning points pi * (k - shift), k an integer.
 template <class F>
 struct Wave {
-  static bool tile(std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& a) requires requires { F::loops; }
-  { return tile_by_lanes<Wave>(F::loops, x, out, n, a); }
+  static constexpr const lanes::Loops& loops = F::loops;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -222,6 +218,7 @@ struct TanhOf : Applies<[](const auto& x) { return tanh_of(x); }> {
 };
 struct ErfOf : Applies<[](const auto& x) { return erf_of(x); }> {
   static constexpr Tails tails{-1, 1, true};
+  static constexpr const lanes::Loops& loops = lanes::erf;
 };
 struct SigmoidOf : Applies<[](const auto& x) { return sigmoid_of(x); }> {
   static constexpr Tails tails{0, 1};

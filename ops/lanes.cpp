@@ -1,127 +1,21 @@
 #include "ops/lanes.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 
 #include "ops/clones.hpp"
-#include "ops/num/elementary.hpp"
+#include "ops/lane_kernels.hpp"
 
 namespace erx::lanes {
+
+using namespace kernels;
 
 namespace {
 
 constexpr std::size_t block = 16;                    // a loop of constant length is vectorised at -O2 too
-constexpr double least = 0x1p-960, most = 0x1p1000;  // no residual of operands and results in between goes wrong
-
-[[gnu::always_inline]] inline double select(bool condition, double yes, double no) {
-  const std::uint64_t mask = -static_cast<std::uint64_t>(condition);
-  return std::bit_cast<double>((std::bit_cast<std::uint64_t>(yes) & mask) | (std::bit_cast<std::uint64_t>(no) & ~mask));
-}
-[[gnu::always_inline]] inline double magnitude(double x) {
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffu);
-}
-[[gnu::always_inline]] inline double smaller_of(double x, double y) { return x < y ? x : y; }
-[[gnu::always_inline]] inline double larger_of(double x, double y) { return x > y ? x : y; }
-[[gnu::always_inline]] inline bool both(bool a, bool b) { return static_cast<bool>(static_cast<int>(a) & static_cast<int>(b)); }  // without a branch
-[[gnu::always_inline]] inline bool ordinary(double x) { return both(magnitude(x) >= least, magnitude(x) <= most); }
-
-struct Enclosure {
-  double d, u;
-  bool good;
-};
-
-/// x and its neighbour on the side of the residual. source: Rump, Zimmermann, Boldo, Melquiond, BIT 49 (2009) 419: x +- fl(phi |x|)
-/// with phi = 2^-53 (1 + 2^-52) is the neighbour of a normal x.
-[[gnu::always_inline]] inline Enclosure around(double x, double residual, bool good) {
-  constexpr double phi = 0x1.0000000000001p-53;
-  const double step = phi * magnitude(x);
-  return {x - select(residual < 0, step, 0.0), x + select(residual > 0, step, 0.0), both(good, ordinary(x))};
-}
-
-struct Sum {
-  [[gnu::always_inline]] static Enclosure at(double a, double b) {
-    const double s = a + b, t = s - a;
-    return around(s, (a - (s - t)) + (b - t), true);
-  }
-};
-struct Product {
-  [[gnu::always_inline]] static Enclosure at(double a, double b) {
-    const double p = a * b;
-    return around(p, __builtin_fma(a, b, -p), true);
-  }
-};
-struct Quotient {
-  [[gnu::always_inline]] static Enclosure at(double a, double b) {
-    const double q = a / b;
-    const double r = __builtin_fma(-q, b, a);
-    return around(q, select(b < 0, -r, r), both(ordinary(a), ordinary(b)));
-  }
-};
-
-/// Increasing in both operands.
-template <class Op, bool exact>
-struct Monotone {
-  [[gnu::always_inline]] static Enclosure at(double a_d, double a_u, double b_d, double b_u) {
-    const Enclosure low = Op::at(a_d, b_d);
-    if constexpr (exact) return low;
-    const Enclosure high = Op::at(a_u, b_u);
-    return {low.d, high.u, both(low.good, high.good)};
-  }
-};
-
-/// The extremes lie at corners.
-template <class Op, bool a_exact, bool b_exact, bool divides>
-struct Corners {
-  [[gnu::always_inline]] static Enclosure at(double a_d, double a_u, double b_d, double b_u) {
-    Enclosure r = Op::at(a_d, b_d);
-    const auto add = [&r](const Enclosure& c) { r = {smaller_of(r.d, c.d), larger_of(r.u, c.u), both(r.good, c.good)}; };
-    if constexpr (!b_exact) add(Op::at(a_d, b_u));
-    if constexpr (!a_exact) add(Op::at(a_u, b_d));
-    if constexpr (!a_exact && !b_exact) add(Op::at(a_u, b_u));
-    if constexpr (divides) r.good &= (b_d > 0) | (b_u < 0);
-    return r;
-  }
-};
-
-template <bool exact>
-struct Root {
-  [[gnu::always_inline]] static Enclosure of(double a) {
-    const double s = __builtin_sqrt(a);
-    return around(s, __builtin_fma(-s, s, a), ordinary(a) & (a > 0));
-  }
-  [[gnu::always_inline]] static Enclosure at(double a_d, double a_u, double, double) {
-    const Enclosure low = of(a_d);
-    if constexpr (exact) return low;
-    const Enclosure high = of(a_u);
-    return {low.d, high.u, both(low.good, high.good)};
-  }
-};
-
-struct Larger {
-  [[gnu::always_inline]] static Enclosure at(double a_d, double a_u, double b_d, double b_u) {
-    return {larger_of(a_d, b_d), larger_of(a_u, b_u), true};
-  }
-};
-struct Smaller {
-  [[gnu::always_inline]] static Enclosure at(double a_d, double a_u, double b_d, double b_u) {
-    return {smaller_of(a_d, b_d), smaller_of(a_u, b_u), true};
-  }
-};
-
-/// A function of elementary.hpp; open enclosures only where it increases.
-template <auto function, bool exact>
-struct Function {
-  [[gnu::always_inline]] static Enclosure at(double a_d, double a_u, double, double) {
-    const elementary::Value low = function(a_d);
-    if constexpr (exact) return {low.d, low.u, low.good};
-    const elementary::Value high = function(a_u);
-    return {low.d, high.u, both(low.good, high.good)};
-  }
-};
 
 template <class Kernel, bool unary = false>
 [[gnu::always_inline]] inline void loop_of(const Ends& e) {
+  const Kernel kernel;
   const double *a_d = e.a_d, *a_u = e.a_u, *b_d = unary ? e.a_d : e.b_d, *b_u = unary ? e.a_u : e.b_u;
   double *d = e.d, *u = e.u;
   std::uint64_t* bad = e.bad;
@@ -129,20 +23,53 @@ template <class Kernel, bool unary = false>
   for (; i + block <= e.n; i += block) {
     ERX_INDEPENDENT
     for (std::size_t j = i; j < i + block; ++j) {
-      const Enclosure r = Kernel::at(a_d[j], a_u[j], b_d[j], b_u[j]);
+      const Enclosure r = kernel.at(a_d[j], a_u[j], b_d[j], b_u[j]);
       d[j] = r.d;
       u[j] = r.u;
       bad[j] |= -static_cast<std::uint64_t>(!r.good);
     }
   }
   for (; i < e.n; ++i) {
-    const Enclosure r = Kernel::at(a_d[i], a_u[i], b_d[i], b_u[i]);
+    const Enclosure r = kernel.at(a_d[i], a_u[i], b_d[i], b_u[i]);
     d[i] = r.d;
     u[i] = r.u;
     bad[i] |= -static_cast<std::uint64_t>(!r.good);
   }
 }
 
+/// As loop_of, with the one result of `odd`.
+template <class Kernel, bool unary = false>
+[[gnu::always_inline]] inline void loop_of_odd(const Ends& e) {
+  const double *a = e.a_d, *b = unary ? e.a_d : e.b_d;
+  double* d = e.d;
+  std::uint64_t* bad = e.bad;
+  std::size_t i = 0;
+  for (; i + block <= e.n; i += block) {
+    ERX_INDEPENDENT
+    for (std::size_t j = i; j < i + block; ++j) {
+      const Enclosure r = Kernel::at(a[j], a[j], b[j], b[j]);
+      d[j] = r.d;
+      bad[j] = -static_cast<std::uint64_t>(!r.good);
+    }
+  }
+  for (; i < e.n; ++i) {
+    const Enclosure r = Kernel::at(a[i], a[i], b[i], b[i]);
+    d[i] = r.d;
+    bad[i] = -static_cast<std::uint64_t>(!r.good);
+  }
+}
+
+ERX_VECTOR_CLONES void same_exact(const Ends& e) { loop_of<Same, true>(e); }
+ERX_VECTOR_CLONES void same_odd(const Ends& e) { loop_of_odd<SameOdd, true>(e); }
+ERX_VECTOR_CLONES void same_nearest(const Ends& e) { loop_of_odd<Same, true>(e); }
+ERX_VECTOR_CLONES void sum_nearest(const Ends& e) { loop_of_odd<Nearest<Sum>>(e); }
+ERX_VECTOR_CLONES void product_nearest(const Ends& e) { loop_of_odd<Nearest<Product>>(e); }
+ERX_VECTOR_CLONES void quotient_nearest(const Ends& e) { loop_of_odd<Nearest<Quotient>>(e); }
+ERX_VECTOR_CLONES void root_nearest(const Ends& e) { loop_of_odd<RootNearest, true>(e); }
+ERX_VECTOR_CLONES void sum_odd(const Ends& e) { loop_of_odd<Odd<Sum>>(e); }
+ERX_VECTOR_CLONES void product_odd(const Ends& e) { loop_of_odd<Odd<Product>>(e); }
+ERX_VECTOR_CLONES void quotient_odd(const Ends& e) { loop_of_odd<Odd<Quotient>>(e); }
+ERX_VECTOR_CLONES void root_odd(const Ends& e) { loop_of_odd<RootOdd, true>(e); }
 ERX_VECTOR_CLONES void sum_exact(const Ends& e) { loop_of<Monotone<Sum, true>>(e); }
 ERX_VECTOR_CLONES void sum_open(const Ends& e) { loop_of<Monotone<Sum, false>>(e); }
 ERX_VECTOR_CLONES void product_exact(const Ends& e) { loop_of<Corners<Product, true, true, false>>(e); }
@@ -175,8 +102,14 @@ ERX_VECTOR_CLONES void tanh_exact(const Ends& e) { loop_of<Function<elementary::
 ERX_VECTOR_CLONES void tanh_open(const Ends& e) { loop_of<Function<elementary::tanh, false>, true>(e); }
 ERX_VECTOR_CLONES void sigmoid_exact(const Ends& e) { loop_of<Function<elementary::sigmoid, true>, true>(e); }
 ERX_VECTOR_CLONES void sigmoid_open(const Ends& e) { loop_of<Function<elementary::sigmoid, false>, true>(e); }
+ERX_VECTOR_CLONES void erf_exact(const Ends& e) { loop_of<Erf<true>, true>(e); }
+ERX_VECTOR_CLONES void erf_open(const Ends& e) { loop_of<Erf<false>, true>(e); }
+ERX_VECTOR_CLONES void rsqrt_exact(const Ends& e) { loop_of<ReciprocalRoot<true>, true>(e); }
+ERX_VECTOR_CLONES void rsqrt_open(const Ends& e) { loop_of<ReciprocalRoot<false>, true>(e); }
 ERX_VECTOR_CLONES void sin_exact(const Ends& e) { loop_of<Function<elementary::sin, true>, true>(e); }
 ERX_VECTOR_CLONES void cos_exact(const Ends& e) { loop_of<Function<elementary::cos, true>, true>(e); }
+ERX_VECTOR_CLONES void sin_open(const Ends& e) { loop_of<WaveOpen<elementary::sin>, true>(e); }
+ERX_VECTOR_CLONES void cos_open(const Ends& e) { loop_of<WaveOpen<elementary::cos>, true>(e); }
 
 /// Elements that may be 0 (or are NaN) are hard too.
 ERX_VECTOR_CLONES void mark_zeros(const double* low, const double* high, std::uint64_t* hard, std::size_t n) {
@@ -202,55 +135,57 @@ ERX_VECTOR_CLONES void extend(const Ends& e, double* hi_d, double* hi_u) {
   for (; i < e.n; ++i) one(i);
 }
 
-/// One end of an operand as arrays of n elements: a single element is repeated, a negated one copied.
-struct Operand {
-  const double *d, *u;
-  std::array<double, tile_size> store_d, store_u;
-
-  void set(const double* from_d, const double* from_u, bool scalar, bool negate, std::size_t n) {
-    const bool exact = from_d == from_u;
-    d = negate ? from_u : from_d;
-    u = negate ? from_d : from_u;
-    const double sign = negate ? -1.0 : 1.0;
-    if (!scalar && !negate) return;
-    const auto fill = [&](std::array<double, tile_size>& store, const double* from) {
-      if (scalar)
-        std::fill_n(store.data(), n, sign * from[0]);
-      else
-        std::transform(from, from + n, store.data(), [](double x) { return -x; });
-      return store.data();
-    };
-    const double* low = fill(store_d, d);
-    u = exact ? low : fill(store_u, u);
-    d = low;
-  }
-};
-
 }  // namespace
 
-const Loops sum{sum_exact, sum_open, sum_open, sum_open};
-const Loops difference{sum_exact, sum_open, sum_open, sum_open, true};
-const Loops product{product_exact, product_left, product_right, product_open, false, false};
-const Loops quotient{quotient_exact, quotient_left, quotient_right, quotient_open, false, false, true};
-const Loops root{root_exact, root_exact, root_open, root_open};
-const Loops larger{larger_loop, larger_loop, larger_loop, larger_loop};
-const Loops smaller{smaller_loop, smaller_loop, smaller_loop, smaller_loop};
-const Loops exp{exp_exact, exp_exact, exp_open, exp_open};
-const Loops exp2{exp2_exact, exp2_exact, exp2_open, exp2_open};
-const Loops expm1{expm1_exact, expm1_exact, expm1_open, expm1_open};
-const Loops log{log_exact, log_exact, log_open, log_open};
-const Loops log2{log2_exact, log2_exact, log2_open, log2_open};
-const Loops log10{log10_exact, log10_exact, log10_open, log10_open};
-const Loops log1p{log1p_exact, log1p_exact, log1p_open, log1p_open};
-const Loops tanh{tanh_exact, tanh_exact, tanh_open, tanh_open};
-const Loops sigmoid{sigmoid_exact, sigmoid_exact, sigmoid_open, sigmoid_open};
-const Loops sin{sin_exact, sin_exact, nullptr, nullptr, false, false};
-const Loops cos{cos_exact, cos_exact, nullptr, nullptr, false, false};
+void Operand::set(const double* from_d, const double* from_u, bool scalar, bool negate, std::size_t n) {
+  const bool exact = from_d == from_u;
+  d = negate ? from_u : from_d;
+  u = negate ? from_d : from_u;
+  const double sign = negate ? -1.0 : 1.0;
+  if (!scalar && !negate) return;
+  const auto fill = [&](std::array<double, tile_size>& store, const double* from) {
+    if (scalar)
+      std::fill_n(store.data(), n, sign * from[0]);
+    else
+      std::transform(from, from + n, store.data(), [](double x) { return -x; });
+    return store.data();
+  };
+  const double* low = fill(store_d, d);
+  u = exact ? low : fill(store_u, u);
+  d = low;
+}
+
+const Loops same{.exact = same_exact, .left_exact = same_exact, .right_exact = same_exact, .open = same_exact,
+                 .odd = same_odd, .nearest = same_nearest};
+const Loops sum{.exact = sum_exact, .left_exact = sum_open, .right_exact = sum_open, .open = sum_open, .odd = sum_odd, .nearest = sum_nearest};
+const Loops difference{.exact = sum_exact, .left_exact = sum_open, .right_exact = sum_open, .open = sum_open,
+                       .negate_second = true, .odd = sum_odd, .nearest = sum_nearest};
+const Loops product{.exact = product_exact, .left_exact = product_left, .right_exact = product_right, .open = product_open,
+                    .monotone = false, .odd = product_odd, .nearest = product_nearest};
+const Loops quotient{.exact = quotient_exact, .left_exact = quotient_left, .right_exact = quotient_right, .open = quotient_open,
+                     .monotone = false, .divides = true, .odd = quotient_odd, .nearest = quotient_nearest};
+const Loops root{.exact = root_exact, .left_exact = root_exact, .right_exact = root_open, .open = root_open,
+                 .odd = root_odd, .nearest = root_nearest};
+const Loops larger{.exact = larger_loop, .left_exact = larger_loop, .right_exact = larger_loop, .open = larger_loop};
+const Loops smaller{.exact = smaller_loop, .left_exact = smaller_loop, .right_exact = smaller_loop, .open = smaller_loop};
+const Loops exp{.exact = exp_exact, .left_exact = exp_exact, .right_exact = exp_open, .open = exp_open};
+const Loops exp2{.exact = exp2_exact, .left_exact = exp2_exact, .right_exact = exp2_open, .open = exp2_open};
+const Loops expm1{.exact = expm1_exact, .left_exact = expm1_exact, .right_exact = expm1_open, .open = expm1_open};
+const Loops log{.exact = log_exact, .left_exact = log_exact, .right_exact = log_open, .open = log_open};
+const Loops log2{.exact = log2_exact, .left_exact = log2_exact, .right_exact = log2_open, .open = log2_open};
+const Loops log10{.exact = log10_exact, .left_exact = log10_exact, .right_exact = log10_open, .open = log10_open};
+const Loops log1p{.exact = log1p_exact, .left_exact = log1p_exact, .right_exact = log1p_open, .open = log1p_open};
+const Loops tanh{.exact = tanh_exact, .left_exact = tanh_exact, .right_exact = tanh_open, .open = tanh_open};
+const Loops sigmoid{.exact = sigmoid_exact, .left_exact = sigmoid_exact, .right_exact = sigmoid_open, .open = sigmoid_open};
+const Loops erf{.exact = erf_exact, .left_exact = erf_exact, .right_exact = erf_open, .open = erf_open};
+const Loops rsqrt{.exact = rsqrt_exact, .left_exact = rsqrt_exact, .right_exact = rsqrt_open, .open = rsqrt_open, .monotone = false};
+const Loops sin{.exact = sin_exact, .left_exact = sin_exact, .right_exact = sin_open, .open = sin_open, .points = true};
+const Loops cos{.exact = cos_exact, .left_exact = cos_exact, .right_exact = cos_open, .open = cos_open, .points = true};
 
 bool loop(const Loops& loops, std::span<const Tile> x, const Tile& out, std::size_t n, std::uint64_t* hard) {
   bool points = true;
   for (const Tile& t : x) points = points && t.is_point;
-  if (!loops.open && (!points || x[0].lo_d != x[0].lo_u)) return false;
+  if (loops.points && !points) return false;
   std::fill_n(hard, n, 0);
   for (const Tile& t : x) {
     if (t.plain) continue;

@@ -22,13 +22,28 @@ using Loop = void (*)(const Ends&);
 
 /// A loop of one operation, by whether the operands are exact (a_d is a_u).
 struct Loops {
-  Loop exact, left_exact, right_exact, open;  // open may be missing
+  Loop exact, left_exact, right_exact, open;
   bool negate_second = false;
   bool monotone = true;  // in both ends: those of the result come from those of the operands
   bool divides = false;
+  /// Of exact operands, into d alone: the result itself, or of the two doubles around it the one with an odd last bit (which rounds
+  /// to at most 51 bits as the result does). Zeros are handled too, with the sign that IEEE 754 gives. May be missing.
+  Loop odd = nullptr;
+  /// Of exact operands, into d alone: the result rounded to nearest even with 53 bits, zeros as in `odd`. May be missing.
+  Loop nearest = nullptr;
+  bool points = false;  // sets of one number only
 };
+extern const Loops same;  // x itself
 extern const Loops sum, difference, product, quotient, root, larger, smaller;
-extern const Loops exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tanh, sigmoid;
+extern const Loops exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tanh, erf, sigmoid, rsqrt;
+
+/// One end of an operand as arrays of n elements: a single element is repeated, a negated one copied.
+struct Operand {
+  const double *d, *u;
+  std::array<double, tile_size> store_d, store_u;
+
+  void set(const double* from_d, const double* from_u, bool scalar, bool negate, std::size_t n);
+};
 
 /// returns: false if the tiles are not of a kind that a loop handles; then nothing is written.
 bool loop(const Loops&, std::span<const Tile> x, const Tile& out, std::size_t n, std::uint64_t* hard);

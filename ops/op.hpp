@@ -46,6 +46,9 @@ struct Formulas {
 /// the caller says whether it is a point (its ends are then one array pair); out.plain is not read: look at the flags written.
 using BulkFormula = void (*)(std::span<const Tile> operands, const Tile& out, std::size_t n, const Attributes&);
 
+/// The formula and the rounding of its result in one pass; `out` is a point. Attributes: of the operation, of the rounding.
+using RoundedFormula = RoundedTile (*)(std::span<const Tile> operands, const Tile& out, std::size_t n, const Attributes&, const Attributes& rounding);
+
 /// Where element (i0, i1, ..) of a view lies: offset + sum i_k * strides[k], in elements.
 struct View {
   Extents extents;
@@ -79,6 +82,7 @@ struct Op : OpName {
   Shape (*shape)(std::span<const Shape>, const Attributes&) = nullptr;  // throws RuleBroken
   Formulas map = {};        // of one element (Gather::map), or of two partial results or all elements (Gather::reduce)
   BulkFormula bulk = nullptr;  // Gather::map and Gather::reduce: the same formula, over tiles; never null there
+  RoundedFormula rounded = nullptr;  // Gather::map: for tiles of single numbers; may be null
   std::optional<View> (*view)(const View&, const Node&) = nullptr;  // Gather::view; empty: the operand has to be copied first
   double (*element)(std::int64_t at) = nullptr;  // Gather::source: the element at this place, where it follows from the place
   bool (*freedom)(const Attributes&) = nullptr;  // nullptr: none

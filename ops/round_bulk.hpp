@@ -67,6 +67,29 @@ template <Mode mode>
   return select(a != a, x, r);
 }
 
+/// round_one for what rounds to a finite value in the range; a zero has the sign of x. `bad` becomes 0, or ~0
+/// where x is not finite or overflows: then the result has its sign alone.
+template <Mode mode>
+[[gnu::always_inline]] inline double round_plain(double x, const BulkConstants& k, std::uint64_t* bad) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x), sign = bits & 0x8000000000000000u;
+  const double a = magnitude(x);
+  double power = std::bit_cast<double>(bits & 0x7ff0000000000000u);
+  power = select(power < k.least_power, k.least_power, power);
+  const double magic = power * k.magic, quantum = power * k.quantum;  // of huge x infinite, and the result NaN
+  double r = (a + magic) - magic;
+  if constexpr (mode == Mode::rna) {
+    r += select(a - r == power * k.half_quantum, quantum, 0.0);
+  } else if constexpr (mode == Mode::rtz) {
+    r -= select(r > a, quantum, 0.0);
+  } else if constexpr (mode == Mode::rtp || mode == Mode::rtn) {
+    r += select((mode == Mode::rtn) == (sign != 0), select(r < a, quantum, 0.0), select(r > a, -quantum, 0.0));
+  }
+  constexpr bool nearest = mode == Mode::rne || mode == Mode::rna;
+  *bad = -static_cast<std::uint64_t>(!((nearest ? r : a) <= k.max_finite));
+  r = std::bit_cast<double>((std::bit_cast<std::uint64_t>(r) & ~*bad) | (std::bit_cast<std::uint64_t>(1.0) & *bad));
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) | (planted(Mistake::no_copysign) && r == 0 ? 0 : sign)) + k.zero;
+}
+
 }  // namespace bulk
 
 class BulkRounding {

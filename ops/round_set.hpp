@@ -13,9 +13,6 @@
 
 namespace erx {
 
-/// Does a rounding leave a choice? Under ftz a result that rounds up to the smallest normal may be flushed or not.
-inline bool rounds_freely(const Rounding& r) { return r.mode == Mode::sr || r.mode == Mode::faithful || r.flush != Flush::no; }
-
 /// One real, rounded: the finite values it may become, and what overflow gives.
 struct Rounded {
   double low = 0, high = 0;

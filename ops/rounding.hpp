@@ -44,4 +44,7 @@ double finite_end(const Chopped& x, const Format&);
 /// latter under sat.
 double round_infinity(bool negative, const Format&, const Rounding&);
 
+/// Does a rounding leave a choice? Under ftz a result that rounds up to the smallest normal may be flushed or not.
+inline bool rounds_freely(const Rounding& r) { return r.mode == Mode::sr || r.mode == Mode::faithful || r.flush != Flush::no; }
+
 }  // namespace erx

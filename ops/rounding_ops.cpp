@@ -51,6 +51,21 @@ struct Round {
   }
 };
 
+/// x, for rounded_formula: the rounding is all there is to do.
+struct Same {
+  static constexpr const lanes::Loops& loops = lanes::same;
+  template <class R>
+  static Set<R> of(std::span<const Set<R>> x, const Attributes&, Context) {
+    return x[0];
+  }
+};
+
+Op round_row(const Row& r) {
+  Op op = map_row<Round>(r);
+  op.rounded = &rounded_formula<Same>;
+  return op;
+}
+
 struct AnyOf {
   template <class R>
   static Set<R> of(std::span<const Set<R>> x, const Attributes&, Context) {
@@ -83,7 +98,7 @@ struct Within {
 std::span<const Op* const> rounding() {
   constexpr std::string_view numerics = "erx, docs: the rules that make every set sound";
   static const Op rows[] = {
-      map_row<Round>({.name = "round",
+      round_row({.name = "round",
                       .doc = "round<F, mode, overflow, ftz>(x): one rounding into the format F",
                       .source = "IEEE 754-2019, 4.3 and 7.4",
                       .type = rules::format_type,

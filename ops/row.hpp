@@ -6,6 +6,7 @@
 #include "ops/bulk.hpp"
 #include "ops/complex.hpp"
 #include "ops/op.hpp"
+#include "ops/rounded_formula.hpp"
 #include "ops/rules.hpp"
 
 namespace erx {
@@ -45,6 +46,8 @@ Op map_row(const Row& r, Gather gather = Gather::map) {
   Op op = make_row(r, gather);
   op.map = {&F::template of<F64>, &F::template of<Big>, &F::template of<Exact>};
   op.bulk = &bulk_formula<F>;
+  if constexpr (HasLoops<F>)
+    if (gather == Gather::map) op.rounded = &rounded_formula<F>;
   return op;
 }
 

@@ -18,6 +18,15 @@ struct Tile {
   bool is_point = true;  // then hi_* == lo_*
   bool plain = false;    // all flags are 0
   bool scalar = false;   // an operand of one element, used for all (broadcast)
+  bool numbers = false;  // every element is one finite number, lo_d == lo_u; a zero has the one sign of lo_d
+};
+
+/// What a tile holds after an operation and its rounding.
+enum class RoundedTile : std::uint8_t {
+  none,     // nothing was written: the two have to be done one after the other
+  nonzero,  // one number in each element, none of them 0; only lo_d is written
+  numbers,  // one number in each element, zeros with their sign; lo_d and flags are written
+  sets,     // anything; lo_d, lo_u and flags are written
 };
 
 }  // namespace erx

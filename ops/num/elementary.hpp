@@ -34,6 +34,12 @@ ERX_INLINE double scale(double x, double k) {
 /// value with |error| <= error_bound: both ends rounded once more, which the factor pays for.
 ERX_INLINE Value around(double value, double error, bool good) { return {value - error, value + error, good}; }
 
+/// What is x at x = +-0, sign included.
+ERX_INLINE Value at_zero(double x, const Value& elsewhere) {
+  const bool zero = x == 0;
+  return {select(zero, x, elsewhere.d), select(zero, x, elsewhere.u), static_cast<bool>(zero | elsewhere.good)};
+}
+
 /// (e^r - 1 - r) / r^2 for |r| <= 0.347: Taylor to r^11 / 13!. Truncation below 0.347^12 / 14! * 1.1 < 2^-54.6,
 /// rounding below 22 v * 0.59 < 13 v.
 ERX_INLINE double exp_rest(double r) {
@@ -85,7 +91,7 @@ ERX_INLINE double expm1_value(double x) {
 }
 ERX_INLINE Value expm1(double x) {
   const double y = expm1_value(x);
-  return around(y, magnitude(y) * 0x1.4p-48, both(magnitude(x) <= 700, magnitude(x) >= 0x1p-900));
+  return at_zero(x, around(y, magnitude(y) * 0x1.4p-48, both(magnitude(x) <= 700, magnitude(x) >= 0x1p-900)));
 }
 
 /// 1 / (1 + e^-x). bound: relative error 2^-50 + 2 v < 2^-49.
@@ -100,7 +106,7 @@ ERX_INLINE Value tanh(double x) {
   const double e = expm1_value(2 * magnitude(x));
   const double t = e / (e + 2);
   const double y = std::bit_cast<double>(std::bit_cast<std::uint64_t>(t) | (std::bit_cast<std::uint64_t>(x) & 0x8000000000000000u));
-  return around(y, t * 0x1.4p-47, both(magnitude(x) <= 350, magnitude(x) >= 0x1p-900));
+  return at_zero(x, around(y, t * 0x1.4p-47, both(magnitude(x) <= 350, magnitude(x) >= 0x1p-900)));
 }
 
 /// log((1 + f)) = 2 atanh(s), s = f / (2 + f), for |s| <= 0.172: 2s + s R. s errs by 2 v (relative), R by 2^-50 of its 0.02, the sum
@@ -161,7 +167,7 @@ ERX_INLINE Value log1p(double x) {
   double e;
   const bool near = both(x >= -0.25, x <= 0.4);
   const double y = select(near, log_near_one(x, 2 + x), log_value(1 + x, &e));
-  return around(y, magnitude(y) * 0x1.4p-48, both(both(x > -1 + 0x1p-20, x <= 0x1p1000), magnitude(x) >= 0x1p-900));
+  return at_zero(x, around(y, magnitude(y) * 0x1.4p-48, both(both(x > -1 + 0x1p-20, x <= 0x1p1000), magnitude(x) >= 0x1p-900)));
 }
 
 // pi / 2 in parts of 33, 33 and 53 bits, the rest below 2^-122
@@ -206,8 +212,36 @@ ERX_INLINE Value wave(double x, double quarter) {
   const bool relative = both(k == 0, quarter == 0);
   return around(value, select(relative, magnitude(value), 1.0) * 0x1.4p-50, both(magnitude(x) <= 0x1p20, magnitude(x) >= 0x1p-900));
 }
-ERX_INLINE Value sin(double x) { return wave(x, 0); }
+ERX_INLINE Value sin(double x) { return at_zero(x, wave(x, 0)); }
 ERX_INLINE Value cos(double x) { return wave(x, 1); }
+
+/// erf at the multiples of 1/128 in [0, 6] and 2 / sqrt(pi) exp(-c^2) there, each the nearest double, or one beside it on a near tie.
+struct ErfTable {
+  static constexpr int count = 6 * 128 + 1;
+  double value[count], slope[count];
+};
+const ErfTable& erf_table();  // made at first use
+
+/// erf(c + h) with c = k / 128 nearest to |x|, |h| <= 2^-8: E + s (h + h^2 q), q + 1/h + .. the Taylor terms -c h^0 + (2c^2 - 1)/3 h - .. to h^6
+/// (Hermite polynomials). Truncation: by Cramer's |H_n(c)| <= 1.09 sqrt(2^n n!) e^(c^2 / 2) below 2^-60, of a result above 2^-8 (or relative to
+/// it: h^7 / 42) 1.5 v. The sum h + h^2 q errs by v and |h q| <= 0.025 times 9 v, its product with s by 2 v more, E and the last sum by v each:
+/// bound: relative error 7 v < 2^-50. From 6 on erf is within 2^-55 of 1. erf(+-0) is +-0.
+ERX_INLINE Value erf(double x, const ErfTable& table) {
+  const double m = magnitude(x), a = m < 6 ? m : 6;  // of NaN 6, and not good
+  const double k = nearest(a * 128);
+  const auto j = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(k + 0x1.8p52) & 1023);
+  const double c = k * 0x1p-7, h = a - c, z = c * c;
+  double q = ((-4.0 / 90 * z + 20.0 / 90) * z - 15.0 / 90) * c;
+  q = q * h + ((4.0 / 30 * z - 12.0 / 30) * z + 3.0 / 30);
+  q = q * h + (3.0 / 6 - 2.0 / 6 * z) * c;
+  q = q * h + (2.0 / 3 * z - 1.0 / 3);
+  q = q * h - c;
+  const double y = table.value[j] + table.slope[j] * (h + h * h * q), error = y * 0x1.4p-50;
+  const double d = y - error, u = y + error < 1 ? y + error : 1;
+  const bool negative = x < 0;
+  const bool zero = x == 0;
+  return {select(zero, x, select(negative, -u, d)), select(zero, x, select(negative, -d, u)), static_cast<bool>(zero | (m >= 0x1p-900))};
+}
 
 #undef ERX_INLINE
 
