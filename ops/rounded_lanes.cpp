@@ -109,7 +109,7 @@ ERX_VECTOR_CLONES void zero_flags(const double* x, std::uint8_t* flags, std::siz
 static_assert(has_nzero == has_pzero << 1);
 
 ERX_VECTOR_CLONES void mark_special(const std::uint8_t* flags, std::uint64_t* bad, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) bad[i] = -static_cast<std::uint64_t>((flags[i] & static_cast<std::uint8_t>(~any_zero)) != 0);
+  for (std::size_t i = 0; i < n; ++i) bad[i] = -static_cast<std::uint64_t>(flags[i] != 0);
 }
 
 }  // namespace

@@ -49,7 +49,12 @@ void fill(Points& p, Doubles& random, bool wild, bool zeros, bool special) {
       if (p.tile.lo_u != p.tile.lo_d) p.u[i] = 0;
     }
   }
-  settle_point(p.tile, p.d.size());
+  if (random.bits() % 3) return settle_point(p.tile, p.d.size());
+  // As they are stored: a zero of either sign, or of one that its double does not tell.
+  for (std::size_t i = 0; i < p.d.size(); ++i)
+    if (p.d[i] == 0 && !(p.flags[i] & no_reals)) p.flags[i] = static_cast<std::uint8_t>((1 + random.bits() % 3) * has_pzero);
+  p.tile.plain = all_flags_zero(p.flags.data(), p.flags.size());
+  p.tile.numbers = are_numbers(p.tile, p.d.size());
 }
 
 void check_rounded(const Op& op, int operands, const Attributes& rounding, Doubles& random, std::int64_t& written) {
