@@ -86,8 +86,9 @@ ERX_INLINE Value exp2(double x) {
 /// bound: relative error 2^-48. Near 0 the terms r + r^2 q err by (0.347 * 16 + 1) v |r| < 2^-50 |y|; elsewhere exp(x) - 1 by
 /// 2^-50 e^x + v |y| with e^x <= 3.5 |y|.
 ERX_INLINE double expm1_value(double x) {
-  const double k = nearest(x * log2_e);
-  return select(magnitude(x) <= 0.34, x + x * x * exp_rest(x), scale(exp_near_zero(reduced(x, k)), k) - 1);
+  const double k = nearest(x * log2_e), r = reduced(x, k);  // near 0 k is 0 and r is x
+  const double p = r + r * r * exp_rest(r);
+  return select(magnitude(x) <= 0.34, p, scale(1 + p, k) - 1);
 }
 ERX_INLINE Value expm1(double x) {
   const double y = expm1_value(x);
@@ -164,9 +165,10 @@ ERX_INLINE Value log10(double x) {
 }
 /// Near 0 as log(1 + f) with f = x; elsewhere 1 + x rounds, which adds v to a result of at least 0.28. bound: relative error 2^-48.
 ERX_INLINE Value log1p(double x) {
-  double e;
   const bool near = both(x >= -0.25, x <= 0.4);
-  const double y = select(near, log_near_one(x, 2 + x), log_value(1 + x, &e));
+  const Split s = split(1 + x);
+  const double p = log_near_one(select(near, x, s.m - 1), select(near, 2 + x, s.m + 1));
+  const double y = select(near, p, s.e * ln2_high + (p + s.e * ln2_low));
   return at_zero(x, around(y, magnitude(y) * 0x1.4p-48, both(both(x > -1 + 0x1p-20, x <= 0x1p1000), magnitude(x) >= 0x1p-900)));
 }
 
