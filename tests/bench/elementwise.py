@@ -116,7 +116,8 @@ def wide() -> None:
             r = spec(x=x)
             out = torch.from_numpy(np.nan_to_num(r.lo))
             times[name] = statistics.median([seconds(lambda: spec(x=x).check(out)) for _ in range(3)])
-        print(f"{text:24s} {'  '.join(f'{name}: {t / times['normal']:.1f}' for name, t in times.items())}  ({times['normal'] * 1e3:.1f} ms)", flush=True)
+        ratios = "  ".join(f"{name}: {t / times['normal']:.1f}" for name, t in times.items())
+        print(f"{text:24s} {ratios}  ({times['normal'] * 1e3:.1f} ms)", flush=True)
 
 
 def small() -> None:
