@@ -70,23 +70,24 @@ TEST_CASE("float guard: sets are the same where the caller flushes subnormals, a
 }
 
 TEST_CASE("float guard: worker threads that were created flushing") {
+  // As many threads as the loop has tiles: GCC's runtime ends the others, and makes new ones later.
   const std::vector<Tensor> inputs = subnormals();
   const std::vector<double> plain = lower_ends(1, inputs);
   {
     const Flushing on;  // threads keep the modes that they are created with
-#pragma omp parallel num_threads(6)
+#pragma omp parallel num_threads(4)
     _mm_setcsr(flushing);
   }
   const auto flush = [] {  // LLVM's runtime gives its threads the modes of the caller for each loop, GCC's does not
     bool all = true;
-#pragma omp parallel num_threads(6) reduction(&& : all)
+#pragma omp parallel num_threads(4) reduction(&& : all)
     all = all && (omp_get_thread_num() == 0 || (_mm_getcsr() & 0x8000) != 0);
     return all;
   };
   const bool before = flush();
-  CHECK(lower_ends(6, inputs) == plain);
+  CHECK(lower_ends(4, inputs) == plain);
   CHECK(flush() == before);  // theirs again
-#pragma omp parallel num_threads(6)
+#pragma omp parallel num_threads(4)
   _mm_setcsr(0x1f80);
 }
 
