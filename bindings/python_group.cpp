@@ -10,6 +10,7 @@
 #include "bindings/interruptible.hpp"
 #include "bindings/python_tensor.hpp"
 #include "ir/print.hpp"
+#include "ops/op.hpp"
 
 namespace py = pybind11;
 
@@ -41,6 +42,21 @@ py::array to_array(const std::vector<double>& values, const Extents& extents) {
   return array;
 }
 
+/// So little to do that waking a thread for it would take longer than the work: at most a few milliseconds, all elements undecided.
+bool is_small(const Graph& graph) {
+  constexpr std::int64_t most = 2048;
+  std::int64_t elements = 0;
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph[id];
+    if (row(node).gather == Gather::loop) return false;
+    for (const Dim& d : node.shape)
+      if (d.value() > most) return false;
+    elements += size_of(extents_of(node.shape));
+    if (elements > most) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 /// One evaluation. Several Python threads may ask at once: one works, the others wait.
@@ -67,7 +83,10 @@ struct Group::Evaluated {
         }
       }
     };
-    return interruptible(locked, [&] { stop_flag = true; });
+    if (!is_small(*composition.graph)) return interruptible(locked, [&] { stop_flag = true; });
+    const py::gil_scoped_release unlocked;
+    const std::atomic<bool> never = false;
+    return locked(never);
   }
 };
 

@@ -5,6 +5,7 @@ Elements are captured by copy; nothing that is handed over is ever modified.
 
 from __future__ import annotations
 
+import functools
 import numbers
 from decimal import Decimal
 from fractions import Fraction
@@ -110,35 +111,52 @@ def _contiguous(array: np.ndarray) -> np.ndarray:
 
 
 def _is_torch(x: object) -> bool:
-    return any(c.__module__.partition(".")[0] == "torch" and c.__name__ == "Tensor" for c in type(x).__mro__)
+    return _is_torch_class(type(x))
+
+
+@functools.lru_cache(maxsize=256)
+def _is_torch_class(kind: type) -> bool:
+    return any(c.__module__.partition(".")[0] == "torch" and c.__name__ == "Tensor" for c in kind.__mro__)
 
 
 def _from_torch(x) -> _erx.Tensor:  # not imported: only a user of PyTorch has one
     import torch
 
-    if x.layout != torch.strided or x.is_nested:
+    if x.layout is not torch.strided or x.is_nested:
         raise TypeError("nested tensors are not supported: pass one tensor for each part" if x.is_nested
                         else "sparse tensors are not supported: pass x.to_dense()")
     if x.is_quantized:
         raise TypeError("quantized tensors are not supported: pass x.dequantize() or x.int_repr()")
     if x.device.type == "meta":
         raise TypeError("a tensor on the device 'meta' has no elements")
-    x = x.detach().cpu().resolve_conj().resolve_neg()
+    x = x.detach()
+    if x.device.type != "cpu":
+        x = x.cpu()
+    if x.is_conj() or x.is_neg():
+        x = x.resolve_conj().resolve_neg()
     if x.is_complex():
         if x.dtype == torch.complex32:
             parts = torch.view_as_real(x)
             return _erx.complex(_from_torch(parts[..., 0]), _from_torch(parts[..., 1]))
         return _from_numpy(x.numpy())
-    name = spelling(x.dtype)
     try:
-        kind = DType(name).kind
+        kind, bits, codes = _torch_kind(x.dtype)
     except ValueError:
         raise TypeError(f"tensors of dtype {x.dtype} are not supported") from None
-    bits = {1: torch.uint8, 2: torch.int16}
-    if kind[0] in "fb" and kind not in ("f64", "f32", "bool"):
-        array = x.contiguous().view(bits[x.element_size()]).numpy()
-        return _erx.tensor(_contiguous(array).view(f"u{x.element_size()}"), kind)
-    return _erx.tensor(_contiguous(x.contiguous().numpy()), kind)
+    x = x.contiguous()
+    array = _contiguous((x if bits is None else x.view(bits)).numpy())
+    return _erx.tensor(array if bits is None else array.view(codes), kind)
+
+
+@functools.cache  # names are spelled once, not for every tensor
+def _torch_kind(dtype) -> tuple[str, object, np.dtype | None]:
+    """The type's name, and for a format that NumPy lacks: the types in which PyTorch and NumPy see its codes. errors: ValueError."""
+    import torch
+
+    kind = DType(spelling(dtype)).kind
+    if kind[0] not in "fb" or kind in ("f64", "f32", "bool"):
+        return kind, None, None
+    return kind, {1: torch.uint8, 2: torch.int16}[dtype.itemsize], np.dtype(f"u{dtype.itemsize}")
 
 
 def _from_list(x: list | tuple, real: bool) -> _erx.Tensor:

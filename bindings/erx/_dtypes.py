@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from . import _erx
 
 
@@ -17,10 +19,7 @@ class DType(str):
     def __new__(cls, name: object) -> DType:
         if isinstance(name, cls):
             return name
-        kind = _erx.type_of(spelling(name))
-        self = super().__new__(cls, _long_name(kind))
-        self.kind = kind
-        return self
+        return _of_text(spelling(name))
 
     def __eq__(self, other: object) -> bool:
         try:
@@ -70,6 +69,14 @@ class DType(str):
     def holds(self, other: DType) -> bool:
         """Every value of `other` is a value of this type."""
         return _erx.type_contains(self.kind, other.kind)
+
+
+@functools.lru_cache(maxsize=1024)  # a text means one type, and a type never changes
+def _of_text(text: str) -> DType:
+    kind = _erx.type_of(text)
+    dtype = str.__new__(DType, _long_name(kind))
+    dtype.kind = kind
+    return dtype
 
 
 _integers = {"i": "int", "u": "uint"}

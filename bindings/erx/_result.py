@@ -368,8 +368,9 @@ def _output(out: object, result: Result) -> _erx.Tensor:
     if written and not isinstance(out, (list, tuple)):
         out = np.asarray(out)
     # In a list 1 is written for 1.0 where the result is not an integer.
-    tensor = tensor_of(out, result._piece.type if result.dtype.is_floating else None, real_lists=result.dtype.category >= 2)
-    return _erx.as_complex(tensor) if result.dtype.is_complex and written else tensor
+    dtype = result.dtype
+    tensor = tensor_of(out, dtype.kind if dtype.is_floating else None, real_lists=dtype.category >= 2)
+    return _erx.as_complex(tensor) if written and dtype.is_complex else tensor
 
 
 def _mask(where: object) -> _erx.Tensor | None:

@@ -7,46 +7,59 @@
 namespace erx {
 
 void ExactSum::clear() {
-  std::fill_n(digit_, digits, 0);
+  for (int i = first_; i <= last_; ++i) digit_[i] = 0;
+  first_ = digits;
+  last_ = -1;
   terms_ = 0;
 }
 
-/// Leaves every digit in [0, 2^32) but the top one, which keeps the sign.
+/// Leaves every digit in [0, 2^32) but the last one, which keeps the sign and lies in [-2^32, 2^32).
 void ExactSum::carry() {
+  terms_ = 0;
   std::int64_t c = 0;
-  for (int i = 0; i < digits - 1; ++i) {
+  for (int i = first_; i <= last_; ++i) {
     const std::int64_t d = digit_[i] + c;
     c = d >> 32;
     digit_[i] = d - (c << 32);
   }
-  digit_[digits - 1] += c;
-  terms_ = 0;
+  if (c == 0) return;
+  if (c == -1) {  // the sign stays with the last digit: no digit above it fills with ones
+    digit_[last_] -= std::int64_t{1} << 32;
+    return;
+  }
+  digit_[++last_] = c;  // at most 31 bits: the digits grew by less than 2^62
 }
 
 void ExactSum::add(const ExactSum& other) {
   carry();
   ExactSum o = other;
   o.carry();
-  for (int i = 0; i < digits; ++i) digit_[i] += o.digit_[i];
+  for (int i = o.first_; i <= o.last_; ++i) digit_[i] += o.digit_[i];
+  first_ = std::min(first_, o.first_);
+  last_ = std::max(last_, o.last_);
   carry();
 }
 
 ExactSum::Magnitude ExactSum::magnitude() const {
   ExactSum s = *this;
   s.carry();
+  int last = s.last_;
+  while (last >= s.first_ && s.digit_[last] == 0) --last;
   Magnitude m;
-  m.negative = s.digit_[digits - 1] < 0;
+  if (last < s.first_) return m;
+  m.negative = s.digit_[last] < 0;
   if (m.negative) {
-    for (std::int64_t& d : s.digit_) d = -d;
+    for (int i = s.first_; i <= last; ++i) s.digit_[i] = -s.digit_[i];
     s.carry();
+    last = s.last_;
+    while (s.digit_[last] == 0) --last;
   }
-  int first = 0, last = digits;
-  while (last > 0 && s.digit_[last - 1] == 0) --last;
-  while (first < last && s.digit_[first] == 0) ++first;
+  int first = s.first_;
+  while (s.digit_[first] == 0) ++first;
   m.exponent = lowest + 32L * first;
-  for (int i = first; i < last; i += 2) {
+  for (int i = first; i <= last; i += 2) {
     const auto low = static_cast<std::uint64_t>(s.digit_[i]);
-    const auto high = i + 1 < last ? static_cast<std::uint64_t>(s.digit_[i + 1]) : 0;
+    const auto high = i < last ? static_cast<std::uint64_t>(s.digit_[i + 1]) : 0;
     m.limbs.push_back(low | high << 32);
   }
   return m;

@@ -3,6 +3,7 @@
 //   ExactSum s; s.add_product(0x1p600, 0x1p-600); s.add(-1); s.sign() == 0
 // source: Kulisch, Computer Arithmetic and Validity (2013), chapter 8 (the long accumulator).
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,6 @@ namespace erx {
 
 class ExactSum {
  public:
-  ExactSum() { clear(); }
   void clear();
 
   /// x finite.
@@ -65,7 +65,10 @@ class ExactSum {
     const unsigned __int128 l = static_cast<unsigned __int128>(low) << shift, h = static_cast<unsigned __int128>(high) << shift;
     constexpr std::uint64_t mask = 0xffffffffu;
     const auto signed_digit = [sign](std::uint64_t d) { return static_cast<std::int64_t>((d ^ sign) - sign); };
-    std::int64_t* d = digit_ + (position >> 5);
+    const int at = position >> 5;
+    first_ = std::min(first_, at);
+    last_ = std::max(last_, at + 4);
+    std::int64_t* d = digit_ + at;
     const auto l0 = static_cast<std::uint64_t>(l), l1 = static_cast<std::uint64_t>(l >> 64);
     const auto h0 = static_cast<std::uint64_t>(h), h1 = static_cast<std::uint64_t>(h >> 64);
     d[0] += signed_digit(l0 & mask);
@@ -85,7 +88,9 @@ class ExactSum {
   };
   Magnitude magnitude() const;
 
-  std::int64_t digit_[digits];
+  // All digits are 0 but those from first_ to last_, so that a sum of values alike costs a few digits, not all.
+  std::int64_t digit_[digits] = {};
+  int first_ = digits, last_ = -1;
   std::uint32_t terms_ = 0;
 };
 
