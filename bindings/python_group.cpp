@@ -1,16 +1,19 @@
 #include "bindings/python_group.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <mutex>
+#include <thread>
 
 #include "bindings/call.hpp"
 #include "bindings/hull.hpp"
-#include "bindings/interruptible.hpp"
 #include "bindings/python_tensor.hpp"
+#include "bindings/signal_watch.hpp"
 #include "ir/print.hpp"
-#include "ops/op.hpp"
 
 namespace py = pybind11;
 
@@ -42,21 +45,6 @@ py::array to_array(const std::vector<double>& values, const Extents& extents) {
   return array;
 }
 
-/// So little to do that waking a thread for it would take longer than the work: at most a few milliseconds, all elements undecided.
-bool is_small(const Graph& graph) {
-  constexpr std::int64_t most = 2048;
-  std::int64_t elements = 0;
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    const Node& node = graph[id];
-    if (row(node).gather == Gather::loop) return false;
-    for (const Dim& d : node.shape)
-      if (d.value() > most) return false;
-    elements += size_of(extents_of(node.shape));
-    if (elements > most) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 /// One evaluation. Several Python threads may ask at once: one works, the others wait.
@@ -64,30 +52,41 @@ struct Group::Evaluated {
   Composition composition;
   std::optional<Evaluation> evaluation;
   EvaluateOptions how;
-  std::mutex mutex;
+  std::timed_mutex mutex;
+  std::atomic<std::thread::id> owner{};
   std::atomic<bool> stop_flag = false;
 
-  template <class Work>
-  auto run(Work work) {
-    const auto locked = [&](const std::atomic<bool>& stop) {
-      const std::lock_guard lock(mutex);
-      while (true) {
-        stop_flag = false;  // before `stop` is read: whoever sets both sets this one last, so no Ctrl-C is lost
-        if (stop) stop_flag = true;
-        try {
-          if (!evaluation) evaluation.emplace(composition.graph, composition.inputs, how);
-          return work(*evaluation);
-        } catch (const Interrupted&) {
-          evaluation.reset();
-          if (stop) throw;  // else the Ctrl-C was another thread's: begin anew
-        }
-      }
-    };
-    if (!is_small(*composition.graph)) return interruptible(locked, [&] { stop_flag = true; });
-    const py::gil_scoped_release unlocked;
-    const std::atomic<bool> never = false;
-    return locked(never);
+  Evaluated(Composition what, const EvaluateOptions& options) : composition(std::move(what)), how(options) {
+    how.stop = &stop_flag;
+    how.poll = SignalWatch::poll;
   }
+
+  template <class Work>
+  auto run(const Work& work) -> decltype(work(std::declval<Evaluation&>())) {
+    if (owner == std::this_thread::get_id()) return Evaluated(composition, how).run(work);  // a signal handler asks for what it interrupts
+    SignalWatch watch;
+    return watch.over([&] {
+      while (!mutex.try_lock_for(std::chrono::milliseconds(20))) SignalWatch::poll();
+      const std::lock_guard lock(mutex, std::adopt_lock);
+      const Owner mine(owner);
+      stop_flag = false;
+      watch.stops(stop_flag);
+      try {
+        if (!evaluation) evaluation.emplace(composition.graph, composition.inputs, how);
+        return work(*evaluation);
+      } catch (const Interrupted&) {
+        evaluation.reset();  // half-done
+        throw;
+      }
+    });
+  }
+
+ private:
+  struct Owner {
+    explicit Owner(std::atomic<std::thread::id>& of) : of_(of) { of_ = std::this_thread::get_id(); }
+    ~Owner() { of_ = std::thread::id(); }
+    std::atomic<std::thread::id>& of_;
+  };
 };
 
 Group::Group(std::vector<PieceResult> results, std::string name) : results_(std::move(results)), name_(std::move(name)) {}
@@ -95,11 +94,7 @@ Group::Group(std::vector<PieceResult> results, std::string name) : results_(std:
 std::shared_ptr<Group::Evaluated> Group::evaluated(const std::optional<Format>& compute) {
   auto& slot = evaluated_[compute ? compute->name : ""];
   if (!slot) {
-    auto fresh = std::make_shared<Evaluated>();
-    fresh->composition = compose(results_, name_, compute);
-    fresh->how = how_;
-    fresh->how.stop = &fresh->stop_flag;
-    slot = std::move(fresh);
+    slot = std::make_shared<Evaluated>(compose(results_, name_, compute), how_);
   }
   return slot;
 }

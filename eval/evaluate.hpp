@@ -39,6 +39,7 @@ struct Counters {
 struct EvaluateOptions {
   int threads = 0;                  // 0: all cores
   const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C; evaluation then throws Interrupted
+  void (*poll)() = nullptr;         // called between steps, in whatever thread; may throw Interrupted
   void (*progress)(double fraction, void*) = nullptr;
   void* progress_data = nullptr;
   // Tests compare what the tiers make of the same elements, and tiles of other sizes.

@@ -21,7 +21,7 @@ std::vector<std::string> wrong_includes(const std::string& path, const std::stri
   // First part of the include, and the only files or folders that may have it.
   static const std::vector<std::pair<std::regex, Names>> homes = {{std::regex("mpfr\\.h"), {"ops/num/big.cpp"}},
       {std::regex("gmp(xx)?\\.h"), {"ops/num/exact.cpp"}}, {std::regex("Eigen/.*|cblas\\.h|openblas.*"), {"ops/"}},
-      {std::regex("boost/.*"), {"grammar/"}}, {std::regex("omp\\.h"), {"eval/"}},
+      {std::regex("boost/.*"), {"grammar/"}},
       {std::regex("(CLI|pybind11|nlohmann)/.*|zip\\.h"), {"bindings/"}}, {std::regex("cfenv|fenv\\.h|fpu_control\\.h"), {}}};
   static const std::regex include("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]");
   const std::string layer = path.substr(0, path.find('/'));

@@ -2,7 +2,11 @@
 // finds its modes as they were.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "eval/check.hpp"
+#include "eval/crew.hpp"
 #include "eval/float_guard.hpp"
 #include "eval/parallel.hpp"
 #include "ops/op.hpp"
@@ -69,26 +73,28 @@ TEST_CASE("float guard: sets are the same where the caller flushes subnormals, a
   }
 }
 
-TEST_CASE("float guard: worker threads that were created flushing") {
-  // As many threads as the loop has tiles: GCC's runtime ends the others, and makes new ones later.
+TEST_CASE("float guard: helping threads that were created flushing") {
   const std::vector<Tensor> inputs = subnormals();
   const std::vector<double> plain = lower_ends(1, inputs);
-  {
-    const Flushing on;  // threads keep the modes that they are created with
-#pragma omp parallel num_threads(4)
-    _mm_setcsr(flushing);
-  }
-  const auto flush = [] {  // LLVM's runtime gives its threads the modes of the caller for each loop, GCC's does not
-    bool all = true;
-#pragma omp parallel num_threads(4) reduction(&& : all)
-    all = all && (omp_get_thread_num() == 0 || (_mm_getcsr() & 0x8000) != 0);
-    return all;
+  // Every share waits for all others, so that each helper has one.
+  constexpr int helpers = 11;  // more than there are yet: threads keep the modes that they are created with
+  const auto modes = [&] {
+    std::atomic<int> came = 0, flushed = 0;
+    Crew::run(helpers, [&] {
+      ++came;
+      while (came <= helpers) std::this_thread::yield();
+      flushed += (_mm_getcsr() & 0x8000) != 0;
+    }, [] {});
+    return flushed.load();
   };
-  const bool before = flush();
-  CHECK(lower_ends(4, inputs) == plain);
-  CHECK(flush() == before);  // theirs again
-#pragma omp parallel num_threads(4)
-  _mm_setcsr(0x1f80);
+  {
+    const Flushing on;
+    modes();
+  }
+  const int before = modes();
+  CHECK(before > 0);
+  CHECK(lower_ends(helpers + 1, inputs) == plain);
+  CHECK(modes() == before);  // theirs again
 }
 
 TEST_CASE("float guard: directed rounding in the calling thread") {

@@ -1,0 +1,66 @@
+// Long work of a Python thread without the GIL, which a signal handler that raises (Ctrl-C) ends.
+//   SignalWatch watch;   return watch.over([&] { return evaluate(options); });   with options.poll = SignalWatch::poll
+#pragma once
+#include <pybind11/pybind11.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "eval/evaluate.hpp"
+
+namespace erx {
+
+class SignalWatch {
+ public:
+  SignalWatch() : before_(current_) { current_ = this; }
+  ~SignalWatch() { current_ = before_; }
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  /// `work` without the GIL. Once a handler has raised, that exception is thrown, whatever `work` did.
+  template <class Work>
+  auto over(const Work& work) -> decltype(work()) {
+    try {
+      const pybind11::gil_scoped_release unlocked;
+      auto value = work();
+      if (!raised_) return value;
+    } catch (const Interrupted&) {
+      if (!raised_) throw;
+    }
+    throw std::move(*raised_);
+  }
+
+  /// From now on, `stop` becomes true with the signal: it ends what other threads do of the work.
+  void stops(std::atomic<bool>& stop) { stop_ = &stop; }
+
+  /// Called by the work between its steps; only in the thread that watches it does something. Throws Interrupted.
+  static void poll() {
+    if (current_) current_->look();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto pause = std::chrono::milliseconds(40);
+
+  void look() {
+    if (Clock::now() < next_) return;
+    if (!raised_) {
+      const pybind11::gil_scoped_acquire locked;
+      if (PyErr_CheckSignals() != 0) raised_.emplace();
+    }
+    next_ = Clock::now() + pause;
+    if (!raised_) return;
+    if (stop_) *stop_ = true;
+    throw Interrupted{};
+  }
+
+  inline static thread_local SignalWatch* current_ = nullptr;
+  SignalWatch* before_;
+  Clock::time_point next_ = Clock::now() + pause;
+  std::atomic<bool>* stop_ = nullptr;
+  std::optional<pybind11::error_already_set> raised_;
+};
+
+}  // namespace erx
