@@ -4,7 +4,7 @@
 // bound: |difference of row i| <= (2 depth + 2 columns + 32) 2^-53 |row i| sum_j |column j| (upper bounds of norms), where both
 //   the product and the sums here are sums of float64 products in any order; rows and columns with norms outside 2^(+-400) do not
 //   take part, so underflow is far below the bound.
-//   Checksum sum(b, column_norms);   sum.agrees(a, row_norms, c)
+//   Checksum sum(depth, column_norms);   sum.combine(b, 0, depth);   sum.agrees(a, row_norms, c)
 #pragma once
 #include <vector>
 
@@ -15,7 +15,10 @@ namespace erx {
 class Checksum {
  public:
   /// The norm of a column that does not take part is infinite.
-  Checksum(const MatrixView& b, const std::vector<double>& column_norms);
+  Checksum(std::int64_t depth, const std::vector<double>& column_norms);
+
+  /// Sums `count` rows of b from `first` on; each once, in any thread, before the first product is judged.
+  void combine(const MatrixView& b, std::int64_t first, std::int64_t count);
 
   /// c: row-major, contiguous, a.rows x b.columns. Rows whose norm is infinite do not take part.
   bool agrees(const MatrixView& a, const std::vector<double>& row_norms, const double* c) const;

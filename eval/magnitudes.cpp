@@ -22,22 +22,23 @@ ERX_VECTOR_CLONES void magnitudes_of(const double* x, float* y, std::size_t n) {
 }
 
 /// What does not take part may be infinite or NaN.
-template <class T>
+template <bool magnitudes, class T>
 [[gnu::always_inline]] inline double sum_of(const T* c, const double* takes_part, std::size_t n) {
   double sum[lanes] = {};
   std::size_t j = 0;
   for (; j + lanes <= n; j += lanes)
     for (std::size_t l = 0; l < lanes; ++l) {
-      const double x = static_cast<double>(c[j + l]);
+      const double x = magnitudes ? std::fabs(static_cast<double>(c[j + l])) : static_cast<double>(c[j + l]);
       sum[l] += takes_part[j + l] == 0 ? 0 : x;
     }
   double total = 0;
-  for (; j < n; ++j) total += takes_part[j] == 0 ? 0 : static_cast<double>(c[j]);
+  for (; j < n; ++j) total += takes_part[j] == 0 ? 0 : magnitudes ? std::fabs(static_cast<double>(c[j])) : static_cast<double>(c[j]);
   for (double s : sum) total += s;
   return total;
 }
-ERX_VECTOR_CLONES double row_sum(const double* c, const double* takes_part, std::size_t n) { return sum_of(c, takes_part, n); }
-ERX_VECTOR_CLONES double row_sum(const float* c, const double* takes_part, std::size_t n) { return sum_of(c, takes_part, n); }
+ERX_VECTOR_CLONES double row_sum(const double* c, const double* takes_part, std::size_t n) { return sum_of<false>(c, takes_part, n); }
+ERX_VECTOR_CLONES double row_sum(const float* c, const double* takes_part, std::size_t n) { return sum_of<false>(c, takes_part, n); }
+ERX_VECTOR_CLONES double row_sum_of_magnitudes(const double* c, const double* takes_part, std::size_t n) { return sum_of<true>(c, takes_part, n); }
 
 template <class T>
 [[gnu::always_inline]] inline double dot_of(const T* a, const double* x, std::size_t n) {
@@ -136,20 +137,21 @@ bool MagnitudeProduct::fits_float32(std::int64_t depth, std::span<const double> 
   return depth <= 1 << 20 && largest(row_norms) * largest(column_norms) < 0x1p120;
 }
 
-void MagnitudeProduct::prepare(std::int64_t batch, const MatrixView& b, std::span<const double> column_norms) {
+void MagnitudeProduct::prepare(std::int64_t batch, std::int64_t depth, std::span<const double> column_norms) {
   Checksum& sum = checksums_[static_cast<std::size_t>(batch)];
   sum.takes_part.resize(column_norms.size());
   for (std::size_t j = 0; j < column_norms.size(); ++j) sum.takes_part[j] = column_norms[j] < infinity ? 1 : 0;
-  sum.combined.assign(static_cast<std::size_t>(b.rows), 0);
-  for (std::int64_t k = 0; k < (b.column_stride == 1 ? b.rows : 0); ++k) {
-    const double* row = b.data + k * b.row_stride;
-    double total = 0;
-    for (std::size_t j = 0; j < sum.takes_part.size(); ++j) total += sum.takes_part[j] * std::fabs(row[j]);
-    sum.combined[static_cast<std::size_t>(k)] = total;
-  }
-  if (b.column_stride == 1) return;
-  for (std::int64_t j = 0; j < b.columns; ++j)
-    if (sum.takes_part[static_cast<std::size_t>(j)] != 0) add_magnitudes(sum.combined.data(), b.data + j * b.column_stride, sum.combined.size());
+  sum.combined.assign(static_cast<std::size_t>(depth), 0);
+}
+
+void MagnitudeProduct::combine(std::int64_t batch, const MatrixView& b, std::int64_t first, std::int64_t count) {
+  Checksum& sum = checksums_[static_cast<std::size_t>(batch)];
+  double* to = sum.combined.data() + first;
+  if (b.column_stride == 1)
+    for (std::int64_t k = 0; k < count; ++k) to[k] = row_sum_of_magnitudes(b.data + (first + k) * b.row_stride, sum.takes_part.data(), sum.takes_part.size());
+  else
+    for (std::int64_t j = 0; j < b.columns; ++j)
+      if (sum.takes_part[static_cast<std::size_t>(j)] != 0) add_magnitudes(to, b.data + first * b.row_stride + j * b.column_stride, static_cast<std::size_t>(count));
 }
 
 bool MagnitudeProduct::multiply(std::int64_t batch, const MatrixView& a, const MatrixView& b, std::span<const double> row_norms, MagnitudePanel& out,

@@ -40,8 +40,9 @@ class MagnitudeProduct {
   /// Do products of values of float32 stay far below its overflow? Norms are upper bounds; infinite ones do not count.
   static bool fits_float32(std::int64_t depth, std::span<const double> row_norms, std::span<const double> column_norms);
 
-  /// The checksum of one batch; `b` views the data given before.
-  void prepare(std::int64_t batch, const MatrixView& b, std::span<const double> column_norms);
+  /// The checksum of one batch: first its columns, then all rows of `b`, which views the data given before, piece by piece in any thread.
+  void prepare(std::int64_t batch, std::int64_t depth, std::span<const double> column_norms);
+  void combine(std::int64_t batch, const MatrixView& b, std::int64_t first, std::int64_t count);
 
   /// returns: false if the checksum finds the product wrong.
   bool multiply(std::int64_t batch, const MatrixView& a, const MatrixView& b, std::span<const double> row_norms, MagnitudePanel& out,

@@ -109,9 +109,17 @@ ERX_VECTOR_CLONES void round_exact(const MatrixRow& row, const BulkConstants& co
       if (planted(Mistake::ratio_form)) certified = (r.row_norm / r.row_grid) * (norms[j] / grids[j]) <= 0x1p53 * (1 - 0x1p-52);
     const double s = sign * centre[j], d = select(certified | planted(Mistake::centre_only), 0.0, norm * r.relative + r.absolute);
     const double margin = d + select(certified, 0.0, (bulk::magnitude(s) + d) * slack);
-    const double lo = bulk::round_one<Mode::rne>(s - margin, k), hi = bulk::round_one<Mode::rne>(s + margin, k), size = bulk::magnitude(lo);
-    out[j] = lo;
-    const bool decided = (lo == hi) & (size > 0) & (size <= k.max_finite) & (norm < std::numeric_limits<double>::infinity());
+    // The nearest value r of the format, and how far s may move before another is nearest: half a quantum from r, and, where r is the
+    // power below s, whose lower neighbour is nearer, half of that below.
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(s);
+    const double size = bulk::magnitude(s);
+    double power = std::bit_cast<double>(bits & 0x7ff0000000000000u);
+    power = select(power < k.least_power, k.least_power, power);
+    power = select(power > k.greatest_power, k.greatest_power, power);
+    const double magic = power * k.magic, rounded = (size + magic) - magic, room = power * k.half_quantum * (1 - 0x1p-50);
+    out[j] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(rounded) | (bits & 0x8000000000000000u));
+    const bool one_way = (margin == 0) | ((bulk::magnitude(size - rounded) + margin < room) & (2 * margin < room));
+    const bool decided = one_way & (rounded > 0) & (rounded <= k.max_finite) & (norm < std::numeric_limits<double>::infinity());
     open[j] = mask(!decided) & 1;
   }
 }

@@ -136,7 +136,8 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
   const EvaluateOptions& options = engine.options();
 
   const std::int64_t sa_row = left.line, sa_term = left.term, sb_column = right.line, sb_term = right.term;
-  // Several panels for each thread: one that shares its core with another program takes fewer. A panel takes little memory.
+  // Several panels for each thread: one that shares its core with another program takes fewer. A panel takes little memory; BLAS copies
+  // the right operand anew for each.
   constexpr std::int64_t least = 128;
   const std::int64_t longest = std::clamp<std::int64_t>((std::int64_t{1} << 22) / columns, 1, 1024);
   const std::int64_t panel = std::clamp<std::int64_t>(options.tile ? options.tile : std::max<std::int64_t>((rows + 7) / 8, least), 1, longest), panels = (rows + panel - 1) / panel;
@@ -172,13 +173,18 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
     coarse = MagnitudeProduct::fits_float32(depth, row_profiles[k].norm, column_profiles[k / static_cast<std::size_t>(panels)].norm);
   std::optional<MagnitudeProduct> magnitudes;
   if (rounds) magnitudes.emplace(*right.values, batches, coarse, options);
-  std::vector<std::optional<Checksum>> sums(static_cast<std::size_t>(batches));
-  parallel_blocks(2 * batches, options, [&](std::int64_t task) {
-    const std::int64_t batch = task / 2;
-    const Profile& profile_b = column_profiles[static_cast<std::size_t>(batch)];
+  std::vector<Checksum> sums;
+  for (std::int64_t batch = 0; batch < batches; ++batch) {
+    const std::vector<double>& norms = column_profiles[static_cast<std::size_t>(batch)].norm;
+    sums.emplace_back(depth, norms);
+    if (rounds) magnitudes->prepare(batch, depth, norms);
+  }
+  const std::int64_t deep_pieces = (depth + piece - 1) / piece;
+  parallel_blocks(batches * deep_pieces, options, [&](std::int64_t task) {
+    const std::int64_t batch = task / deep_pieces, first = task % deep_pieces * piece, count = std::min(piece, depth - first);
     const MatrixView b = view_b(right.values->data(), batch);
-    if (task % 2 == 0) sums[static_cast<std::size_t>(batch)].emplace(b, profile_b.norm);
-    else if (rounds) magnitudes->prepare(batch, b, profile_b.norm);
+    sums[static_cast<std::size_t>(batch)].combine(b, first, count);
+    if (rounds) magnitudes->combine(batch, b, first, count);
   });
 
   const MatrixRowRule rule(sum.rule, sum.leaves);
@@ -206,7 +212,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
       gemm(a, {b.data + j * b.column_stride, b.rows, std::min(soon, columns - j), b.row_stride, b.column_stride}, centre.data() + j, columns);
     }
     if (planted_fault()) centre[centre.size() / 2] += 1;
-    bool agrees = sums[static_cast<std::size_t>(batch)]->agrees(a, row_profile.norm, centre.data());
+    bool agrees = sums[static_cast<std::size_t>(batch)].agrees(a, row_profile.norm, centre.data());
     MagnitudePanel magnitude;
     if (rounds) agrees &= magnitudes->multiply(batch, a, b, row_profile.norm, magnitude, options);
     rejected += !agrees;
@@ -230,8 +236,8 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
     const auto ends_of = [&](std::int64_t i) {
       const std::int64_t start = (batch * rows + first + i) * columns;
       double *const lo_d = out.lo_d->data() + start, *const lo_u = settle ? rounded_row.lo_u.data() : out.lo_u->data() + start;
-      if (is_point) return Tile{lo_d, lo_u, lo_d, lo_u, out.flags->data() + start, true};
-      return Tile{lo_d, lo_u, settle ? rounded_row.hi_d.data() : out.hi_d->data() + start, out.hi_u->data() + start, out.flags->data() + start, false};
+      if (is_point) return Tile{lo_d, lo_u, lo_d, lo_u, filled.flags() + start, true};
+      return Tile{lo_d, lo_u, settle ? rounded_row.hi_d.data() : out.hi_d->data() + start, out.hi_u->data() + start, filled.flags() + start, false};
     };
     const auto enclose = [&](const MatrixRow& row, const Tile& ends) {
       const Tile sums_at = then ? sums_of_row.tile(is_point) : ends;
@@ -244,16 +250,16 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
     for (std::int64_t i = 0; i < count; ++i) {
       stop_if_asked(options);
       if (at_once && agrees) {
-        const Tile ends = ends_of(i);
+        const std::int64_t start = (batch * rows + first + i) * columns;
         const MatrixRow row = row_of(i, nullptr);
-        rule.rounded(row, *at_once, ends.lo_d, hard.data());
+        rule.rounded(row, *at_once, out.lo_d->data() + start, hard.data());
         list_marked(hard.data(), width, open_in_row);
         if (open_in_row.size() <= width / 16) {  // else the whole row is enclosed as below
-          std::fill_n(ends.flags, width, std::uint8_t{0});
+          const Tile one = rounded_row.tile(true);
           for (const std::uint32_t j : open_in_row) {
-            const Tile one = from(ends, j);
             enclose(row.at(j), one);
             if (hard[0] || *one.lo_d != *one.lo_u || (*one.flags & undecided)) open_elements.push_back({i, j, hard[0] != 0, 0, 0, 0});
+            else filled.put(start + static_cast<std::int64_t>(j), *one.lo_d, *one.lo_u, *one.lo_d, *one.lo_u, *one.flags);
           }
           continue;
         }

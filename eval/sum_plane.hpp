@@ -2,6 +2,7 @@
 // tier decides is noted beside it, and gets its upper end when all are there.
 //   SumPlane out(n, settles, is_point);   out.put(at, set);   Plane p = out.take();
 #pragma once
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -14,7 +15,7 @@ class SumPlane {
   /// `settled`: every end is one double. `is_point`: no element has freedom, so the upper end is the lower one.
   SumPlane(std::int64_t n, bool settled, bool is_point) : is_point_(is_point) {
     const auto array = [&] { return std::make_shared<Doubles>(static_cast<std::size_t>(n)); };
-    plane_ = {array(), nullptr, nullptr, nullptr, std::make_shared<FlagBytes>(static_cast<std::size_t>(n))};
+    plane_ = {array(), nullptr, nullptr, nullptr, nullptr};
     plane_.lo_u = settled ? plane_.lo_d : array();
     plane_.hi_u = is_point ? plane_.lo_u : array();
     plane_.hi_d = is_point ? plane_.lo_d : settled ? plane_.hi_u : array();
@@ -24,11 +25,20 @@ class SumPlane {
   /// The arrays, for loops that fill them in runs of elements without put.
   Plane& plane() { return plane_; }
 
+  /// Of all elements, 0 where none has been put. Most sums have none: they are made when they are first asked for.
+  std::uint8_t* flags() {
+    std::call_once(once_, [&] {
+      plane_.flags = std::make_shared<FlagBytes>(plane_.lo_d->size(), 0);
+      has_flags_.store(true, std::memory_order_release);
+    });
+    return plane_.flags->data();
+  }
+
   void put(std::int64_t at, double lo_d, double lo_u, double hi_d, double hi_u, std::uint8_t flags) {
     const auto i = static_cast<std::size_t>(at);
     (*plane_.lo_d)[i] = lo_d;
     (*plane_.lo_u)[i] = lo_u;
-    (*plane_.flags)[i] = flags;
+    if (flags != 0 || has_flags_.load(std::memory_order_acquire)) this->flags()[i] = flags;
     if (!is_point_) {
       (*plane_.hi_d)[i] = hi_d;
       (*plane_.hi_u)[i] = hi_u;
@@ -63,6 +73,8 @@ class SumPlane {
   };
   Plane plane_;
   bool is_point_;
+  std::once_flag once_;
+  std::atomic<bool> has_flags_ = false;
   std::mutex mutex_;
   std::vector<Wide> wide_;
 };
