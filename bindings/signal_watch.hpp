@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <optional>
 #include <utility>
 
@@ -41,16 +42,26 @@ class SignalWatch {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr auto pause = std::chrono::milliseconds(40);
+  static constexpr long pause = 40;  // milliseconds
+
+  /// Milliseconds, as coarse as the system counts them: between steps that take less than a precise clock does.
+  static long now() {
+#if defined(CLOCK_MONOTONIC_COARSE)
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return static_cast<long>(t.tv_sec) * 1000 + t.tv_nsec / 1000000;
+#else
+    return static_cast<long>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::milliseconds(1));
+#endif
+  }
 
   void look() {
-    if (Clock::now() < next_) return;
+    if (now() < next_) return;
     if (!raised_) {
       const pybind11::gil_scoped_acquire locked;
       if (PyErr_CheckSignals() != 0) raised_.emplace();
     }
-    next_ = Clock::now() + pause;
+    next_ = now() + pause;
     if (!raised_) return;
     if (stop_) *stop_ = true;
     throw Interrupted{};
@@ -58,7 +69,7 @@ class SignalWatch {
 
   inline static thread_local SignalWatch* current_ = nullptr;
   SignalWatch* before_;
-  Clock::time_point next_ = Clock::now() + pause;
+  long next_ = now() + pause;
   std::atomic<bool>* stop_ = nullptr;
   std::optional<pybind11::error_already_set> raised_;
 };

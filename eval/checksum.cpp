@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ops/clones.hpp"
+#include "ops/lane_sum.hpp"
 
 namespace erx {
 namespace {
@@ -26,8 +27,7 @@ ERX_VECTOR_CLONES double dot(const double* a, const double* x, std::size_t n) {
     for (std::size_t l = 0; l < lanes; ++l) sum[l] += term(a[i + l], x[i + l]);
   double total = 0;
   for (; i < n; ++i) total += term(a[i], x[i]);
-  for (double s : sum) total += s;
-  return total;
+  return total + sum_of_lanes(sum);
 }
 
 ERX_VECTOR_CLONES void add_scaled(double* y, const double* a, double x, std::size_t n) {

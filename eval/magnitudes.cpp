@@ -6,6 +6,7 @@
 
 #include "eval/parallel.hpp"
 #include "ops/clones.hpp"
+#include "ops/lane_sum.hpp"
 #include "ops/planted.hpp"
 
 namespace erx {
@@ -33,8 +34,7 @@ template <bool magnitudes, class T>
     }
   double total = 0;
   for (; j < n; ++j) total += takes_part[j] == 0 ? 0 : magnitudes ? std::fabs(static_cast<double>(c[j])) : static_cast<double>(c[j]);
-  for (double s : sum) total += s;
-  return total;
+  return total + sum_of_lanes(sum);
 }
 ERX_VECTOR_CLONES double row_sum(const double* c, const double* takes_part, std::size_t n) { return sum_of<false>(c, takes_part, n); }
 ERX_VECTOR_CLONES double row_sum(const float* c, const double* takes_part, std::size_t n) { return sum_of<false>(c, takes_part, n); }
@@ -48,8 +48,7 @@ template <class T>
     for (std::size_t l = 0; l < lanes; ++l) sum[l] += static_cast<double>(a[k + l]) * x[k + l];
   double total = 0;
   for (; k < n; ++k) total += static_cast<double>(a[k]) * x[k];
-  for (double s : sum) total += s;
-  return total;
+  return total + sum_of_lanes(sum);
 }
 ERX_VECTOR_CLONES double row_dot(const double* a, const double* x, std::size_t n) { return dot_of(a, x, n); }
 ERX_VECTOR_CLONES double row_dot(const float* a, const double* x, std::size_t n) { return dot_of(a, x, n); }

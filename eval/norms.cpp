@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/clones.hpp"
+#include "ops/lane_sum.hpp"
 #include "ops/num/grid.hpp"
 #include "ops/num/set.hpp"
 #include "ops/planted.hpp"
@@ -24,6 +25,26 @@ ERX_VECTOR_CLONES void add_line(const double* x, std::size_t n, double* squares,
   }
 }
 
+/// The same along one line.
+ERX_VECTOR_CLONES void measure_line(const double* x, std::size_t n, double& square, double& grid) {
+  constexpr std::size_t lanes = 16;
+  double squares[lanes] = {}, grids[lanes];
+  std::fill(grids, grids + lanes, infinity);
+  std::size_t k = 0;
+  for (; k + lanes <= n; k += lanes)
+    for (std::size_t l = 0; l < lanes; ++l) {
+      const double v = x[k + l], bit = lowest_bit(v);
+      squares[l] += v * v;
+      grids[l] = bit < grids[l] ? bit : grids[l];
+    }
+  for (std::size_t l = 0; k < n; ++k, ++l) {
+    squares[l] += x[k] * x[k];
+    grids[l] = std::min(grids[l], lowest_bit(x[k]));
+  }
+  square = sum_of_lanes(squares);
+  grid = fold_lanes(grids, [](double a, double b) { return a < b ? a : b; });
+}
+
 }  // namespace
 
 Profile profile(const double* data, const std::uint8_t* flags, std::int64_t lines, std::int64_t line_stride, std::int64_t terms, std::int64_t term_stride) {
@@ -31,22 +52,15 @@ Profile profile(const double* data, const std::uint8_t* flags, std::int64_t line
   std::vector<std::uint8_t> special(static_cast<std::size_t>(lines), 0);
   if (line_stride == 1) {
     for (std::int64_t k = 0; k < terms; ++k) add_line(data + k * term_stride, p.norm.size(), p.norm.data(), p.grid.data());
+  } else if (term_stride == 1) {
+    for (std::size_t line = 0; line < p.norm.size(); ++line)
+      measure_line(data + static_cast<std::int64_t>(line) * line_stride, static_cast<std::size_t>(terms), p.norm[line], p.grid[line]);
   } else {
-    // Along a line in lanes, whose number is the same on every machine, so that norms are too.
-    constexpr std::int64_t lanes = 16;
-    for (std::int64_t line = 0; line < lines; ++line) {
-      double squares[lanes] = {}, grids[lanes];
-      std::fill(grids, grids + lanes, infinity);
-      const double* x = data + line * line_stride;
-      std::int64_t k = 0;
-      if (term_stride == 1)
-        for (; k + lanes <= terms; k += lanes) add_line(x + k, lanes, squares, grids);
-      for (; k < terms; ++k) add_line(x + k * term_stride, 1, squares, grids);
-      for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        p.norm[static_cast<std::size_t>(line)] += squares[lane];
-        p.grid[static_cast<std::size_t>(line)] = std::min(p.grid[static_cast<std::size_t>(line)], grids[lane]);
+    for (std::int64_t line = 0; line < lines; ++line)
+      for (std::int64_t k = 0; k < terms; ++k) {
+        const std::size_t at = static_cast<std::size_t>(line);
+        add_line(data + line * line_stride + k * term_stride, 1, &p.norm[at], &p.grid[at]);
       }
-    }
   }
   if (flags)
     for (std::int64_t line = 0; line < lines; ++line)
