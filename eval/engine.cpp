@@ -127,13 +127,17 @@ void Engine::plan(NodeId root) {
     if (gather == Gather::source) wanted_[id] = true;
     else if (sum_with_rounding || (gather != Gather::map && gather != Gather::view)) want(id);
     std::vector<NodeId> operands = node.operands;
+    bool in_place = false;
     if (sum_with_rounding || gather == Gather::sum || gather == Gather::accumulate) {
       const NodeId sum = sum_with_rounding.value_or(id);
       const NodeId opened = row(graph_[sum]).gather == Gather::accumulate ? graph_[sum].operands[0] : sum;
       operands.clear();
-      for (const LeafNode& leaf : leaf_nodes(graph_, opened)) {
+      const std::vector<LeafNode> leaves = leaf_nodes(graph_, opened);
+      in_place = leaves.size() == 1 && sums_in_place(leaves[0].node);
+      for (const LeafNode& leaf : leaves) {
         operands.push_back(leaf.node);
-        want(leaf.node);
+        wanted_[leaf.node] = true;
+        if (!in_place) want(leaf.node);
       }
     }
     const bool mixes = gather == Gather::reduce || gather == Gather::recurrence || gather == Gather::sum || gather == Gather::accumulate || sum_with_rounding;
@@ -144,7 +148,7 @@ void Engine::plan(NodeId root) {
       }
       const bool is_map = row(graph_[operand]).gather == Gather::map;
       if (gather == Gather::reduce || gather == Gather::join || gather == Gather::recurrence || gather == Gather::loop) want(operand);
-      if (gather != Gather::map || graph_[operand].shape != node.shape) whole_[operand] = true;
+      if (!in_place && (gather != Gather::map || graph_[operand].shape != node.shape)) whole_[operand] = true;
       if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) {
         want(operand);
         const auto pair = pairs_.find(operand);
@@ -167,6 +171,19 @@ void Engine::plan(NodeId root) {
       if (row(graph_[base]).gather == Gather::view && !row(node).view(view_of(base).second, node)) want(base);
     }
   }
+}
+
+/// A sum of an input alone may read it as it decodes it; what needs it whole says so (make_whole).
+bool Engine::sums_in_place(NodeId leaf) const {
+  constexpr std::int64_t worth = 64;
+  const Tensor* tensor = input(leaf);
+  return tensor && tensor->is_double() && options_.lowest == EvaluateOptions::Tier::f64 && size_of(tensor->extents) >= worth;
+}
+
+void Engine::make_whole(NodeId id) {
+  if (!stored_[id] || !stored_[id]->in_place) return;
+  whole_[id] = true;
+  stored_[id] = std::make_unique<Stored>(store_source(id));
 }
 
 int Engine::precision_of_users(NodeId id) const {

@@ -38,7 +38,7 @@ struct Stored {
   NodeId joint = 0;  // the complex node that it is a part of, if the two parts' planes belong together
   std::optional<SumNode> reduction;  // of max, min ...: its one term says which elements are combined
   std::optional<Join> join;          // of concat: where its elements come from
-  const Tensor* in_place = nullptr;  // an input that only elementwise nodes of its shape read: decoded tile by tile, `tensor` and `hull` have no arrays
+  const Tensor* in_place = nullptr;  // an input that only elementwise nodes of its shape and long sums read: decoded tile by tile, `tensor` and `hull` have no arrays
 };
 
 class Engine {
@@ -62,6 +62,8 @@ class Engine {
   const Stored& stored(NodeId id) const { return *stored_.at(id); }
   bool is_stored(NodeId id) const { return id < stored_.size() && stored_[id]; }
   const Tensor* input(NodeId id) const;  // nullptr: not an input
+  /// Gives a node that is read in place its arrays.
+  void make_whole(NodeId id);
   int branch(const std::string& key) const;  // -1: not chosen for the whole call
   /// Is the node read by ops that mix elements only? Then its alternatives are not kept apart.
   bool hull_is_enough(NodeId id) const { return id < hull_is_enough_.size() && hull_is_enough_[id]; }
@@ -109,6 +111,7 @@ class Engine {
   std::vector<NodeId> large_;  // stored, to be given back
 
   void plan(NodeId root);
+  bool sums_in_place(NodeId leaf) const;
   void find_readers();
   bool has_been_read(NodeId id) const;
   void give_back(NodeId last);

@@ -126,6 +126,10 @@ ERX_VECTOR_CLONES void add_magnitudes(const LeafLine::Across& x, std::size_t n, 
   for (std::size_t j = 0; j < n; ++j) sum[j] += std::fabs(x.a[static_cast<std::int64_t>(j) * x.step_a] * b[static_cast<std::int64_t>(j) * step_b]);
 }
 
+/// Plain leaves [first, first + n) of one element, n at most `window`, until the next call.
+using ReadLine = std::function<const double*(std::int64_t first, std::int64_t n)>;
+constexpr std::int64_t window = 4096;
+
 /// The order over `n` elements that go in step.
 template <class A>
 class InStep {
@@ -133,8 +137,8 @@ class InStep {
   using Number = typename A::Number;
   using Numbers = std::vector<Number>;
 
-  InStep(const A& arithmetic, const SumRule& rule, Entry entry, std::size_t n, std::function<LeafLine::Across(std::int64_t)> leaf, const double* line)
-      : k_(arithmetic), rule_(rule), entry_(entry), n_(n), leaf_(std::move(leaf)), line_(line) {}
+  InStep(const A& arithmetic, const SumRule& rule, Entry entry, std::size_t n, std::function<LeafLine::Across(std::int64_t)> leaf, ReadLine line)
+      : k_(arithmetic), rule_(rule), entry_(entry), n_(n), leaf_(std::move(leaf)), line_(std::move(line)) {}
 
   void run(std::int64_t leaves, Numbers& lo, Numbers& hi) {
     const auto block = rule_.order.numbers.empty() ? 0 : rule_.order.numbers[0];
@@ -152,7 +156,7 @@ class InStep {
   Entry entry_;
   std::size_t n_;
   std::function<LeafLine::Across(std::int64_t)> leaf_;
-  const double* line_;  // the plain leaves of one element, side by side; else null
+  ReadLine line_;  // the plain leaves of one element; else empty
 
   /// Of a sum with one end there is no `hi`.
   bool has_two() const { return entry_ == Entry::either || entry_ == Entry::fused; }
@@ -177,7 +181,15 @@ class InStep {
 
   void sequence(std::int64_t first, std::int64_t leaves, std::int64_t step, Numbers& lo, Numbers& hi) const {
     if (line_ && entry_ == Entry::plain) {
-      lo.assign(1, plain_run(k_, line_ + first + step, leaves - 1, step, k_.of(line_[first])));
+      Number sum{};
+      for (std::int64_t done = 0; done < leaves;) {
+        const std::int64_t n = std::min(window, leaves - done);
+        const double* low = line_(step > 0 ? first + done : first - done - (n - 1), n);
+        const double* next = step > 0 ? low : low + (n - 1);
+        sum = done == 0 ? plain_run(k_, next + step, n - 1, step, k_.of(*next)) : plain_run(k_, next, n, step, sum);
+        done += n;
+      }
+      lo.assign(1, sum);
       return;
     }
     const LeafLine::Across x = leaf_(first);
@@ -302,7 +314,7 @@ void run_in(const A& arithmetic, Engine& engine, const SumNode& sum, SumPlane& o
           if (i % 4096 == 0) stop_if_asked(options);
           return leaves.across(first, i, side);
         };
-        InStep<A>(arithmetic, sum.rule, entry, magnitude.size(), leaf, nullptr).run(size, lo, hi);
+        InStep<A>(arithmetic, sum.rule, entry, magnitude.size(), leaf, {}).run(size, lo, hi);
       }
       for (std::size_t j = 0; j < magnitude.size(); ++j) {
         const bool decided = !special && stays_finite(magnitude[j]);
@@ -316,15 +328,31 @@ void run_in(const A& arithmetic, Engine& engine, const SumNode& sum, SumPlane& o
       Numbers lo, hi;
       for (std::int64_t e = k * block; e < std::min(n, (k + 1) * block); ++e) {
         stop_if_asked(options);
-        const LeafLine::Run run = leaves.read(e, 0, size, buffer);
-        const double magnitude = magnitude_of(run.a, run.b, static_cast<std::size_t>(size));
+        LeafLine::Run run{nullptr, nullptr, false};
+        double magnitude = 0;
+        if (leaves.is_in_place()) {
+          for (std::int64_t at = 0; at < size; at += window) {
+            if (at % 65536 == 0) stop_if_asked(options);
+            const std::int64_t count = std::min(window, size - at);
+            const LeafLine::Run part = leaves.read(e, at, count, buffer);
+            run.special |= part.special;
+            magnitude += magnitude_of(part.a, nullptr, static_cast<std::size_t>(count));
+          }
+        } else {
+          run = leaves.read(e, 0, size, buffer);
+          magnitude = magnitude_of(run.a, run.b, static_cast<std::size_t>(size));
+        }
         const bool decided = !run.special && stays_finite(magnitude);
         if (decided) {
           const auto leaf = [&](std::int64_t i) {
             if (i % 65536 == 0) stop_if_asked(options);
             return LeafLine::Across{run.a + i, run.b ? run.b + i : nullptr, 1, 1, false};
           };
-          InStep<A>(arithmetic, sum.rule, entry, 1, leaf, run.a).run(size, lo, hi);
+          const auto line = [&](std::int64_t first, std::int64_t count) {
+            if (first % 65536 < window) stop_if_asked(options);
+            return run.a ? run.a + first : leaves.read(e, first, count, buffer).a;
+          };
+          InStep<A>(arithmetic, sum.rule, entry, 1, leaf, line).run(size, lo, hi);
         }
         put(e, decided ? static_cast<double>(lo[0]) : 0, decided ? static_cast<double>(two ? hi[0] : lo[0]) : 0, decided);
       }

@@ -94,7 +94,10 @@ class Climber {
   bool is_point(NodeId id) const { return engine_.stored(id).is_point; }
   Line line(NodeId id) const { return line_of(engine_.stored(id)); }
 
-  bool known(NodeId id, std::int64_t at, Known& k) const { return known_at(engine_.stored(id).hull, at, k); }
+  bool known(NodeId id, std::int64_t at, Known& k) const {
+    const Stored& s = engine_.stored(id);
+    return !s.in_place && known_at(s.hull, at, k);
+  }
 
   Set<R> load(NodeId id, std::int64_t at) {
     const Stored& s = engine_.stored(id);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eval/engine.hpp"
+#include "ops/number_tile.hpp"
 
 namespace erx {
 
@@ -26,6 +27,10 @@ class LeafLine {
   }
 
   bool is_product() const { return factors_.size() == 2; }
+  /// An input without arrays: only `read` may be used, on runs that a buffer holds.
+  bool is_in_place() const { return factors_[0].in_place != nullptr; }
+  /// Can one that is in place be read at all: are the leaves of an element side by side?
+  bool is_readable() const { return !is_in_place() || (factors_.size() == 1 && !reduced_.empty() && factors_[0].reduced.back() == 1 && !is_across()); }
   std::int64_t size() const { return size_of(reduced_); }
   /// Of the last dimension of the result: elements side by side whose leaves lie side by side too, or are the same.
   bool is_across() const {
@@ -71,12 +76,15 @@ class LeafLine {
     const double* values;
     const std::uint8_t* flags;
     Extents out, reduced;
+    const Tensor* in_place = nullptr;
   };
   Extents extents_, reduced_;
   std::vector<Factor> factors_;
 
   static Factor factor(const Engine& engine, const erx::Factor& f) {
-    const Plane& p = engine.stored(f.node).hull;
+    const Stored& s = engine.stored(f.node);
+    if (s.in_place) return {nullptr, nullptr, f.out_strides, f.reduced_strides, s.in_place};
+    const Plane& p = s.hull;
     return {p.lo_d->data(), p.flags ? p.flags->data() : nullptr, f.out_strides, f.reduced_strides};
   }
   void merge() {
@@ -102,7 +110,7 @@ class LeafLine {
   }
   const double* read(const Factor& f, std::int64_t element, std::int64_t first, std::int64_t n, std::vector<double>& buffer, bool& special) const {
     const std::int64_t base = offset(extents_, f.out, element), length = reduced_.back(), step = f.reduced.back();
-    if (step == 1 && first / length == (first + n - 1) / length) {  // one run in memory
+    if (!f.in_place && step == 1 && first / length == (first + n - 1) / length) {  // one run in memory
       const std::int64_t at = base + offset(reduced_, f.reduced, first);
       special |= f.flags && is_special(f.flags + at, n, 1);
       return f.values + at;
@@ -110,8 +118,14 @@ class LeafLine {
     buffer.resize(static_cast<std::size_t>(n));
     for (std::int64_t done = 0; done < n;) {
       const std::int64_t at = base + offset(reduced_, f.reduced, first + done), run = std::min(n - done, length - (first + done) % length);
-      special |= f.flags && is_special(f.flags + at, run, step);
-      for (std::int64_t i = 0; i < run; ++i) buffer[static_cast<std::size_t>(done + i)] = f.values[at + i * step];
+      double* to = buffer.data() + done;
+      if (f.in_place) {
+        f.in_place->decode(at, run, to);
+        special |= look_at(to, static_cast<std::size_t>(run)) == Decoded::special;
+      } else {
+        special |= f.flags && is_special(f.flags + at, run, step);
+        for (std::int64_t i = 0; i < run; ++i) to[i] = f.values[at + i * step];
+      }
       done += run;
     }
     return buffer.data();

@@ -2,11 +2,13 @@
 // source of the enclosure: products of exact operands summed in any order err by at most (n+4) 2^-53 |row| |column| (norms).
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "eval/choice_label.hpp"
 #include "eval/engine.hpp"
 #include "eval/fixed_order.hpp"
 #include "eval/ladder.hpp"
+#include "eval/leaf_line.hpp"
 #include "eval/line_sum.hpp"
 #include "eval/matrix_sum.hpp"
 #include "eval/parallel.hpp"
@@ -156,6 +158,11 @@ void read_masks(const Engine& engine, SumNode& sum) {
   }
 }
 
+/// Line by line, whether its leaves have arrays or are read in place.
+bool reads_lines(const Engine& engine, const SumNode& sum) {
+  return engine.options().lowest == EvaluateOptions::Tier::f64 && (has_fixed_order(engine, sum) || is_line_sum(engine, sum)) && LeafLine(engine, sum).is_readable();
+}
+
 Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
   const Graph& graph = engine.graph();
   SumNode sum = sum_node(engine, id);
@@ -167,12 +174,24 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
   const Node* after = then ? &graph[*then] : nullptr;
   // A deterministic sum has one end even where its enclosure is wide.
   SumPlane p(n, settle, !graph.has_freedom(then.value_or(id)));
+  // An input read in place gets its arrays where an element needs them.
+  const NodeId leaf = sum.terms.empty() ? 0 : sum.terms[0].a.node;
+  const bool in_place = !sum.terms.empty() && engine.stored(leaf).in_place;
+  if (in_place && !(settle && reads_lines(engine, sum))) engine.make_whole(leaf);
+  std::once_flag once;
+  const auto need_arrays = [&] {
+    if (in_place) std::call_once(once, [&] { engine.make_whole(leaf); });
+  };
   const auto bulk = [&](std::int64_t e) {
+    need_arrays();
     BulkReader reader(engine);
     const Set<F64> s = sum_element<F64>(sum, e, reader, {});
     return after ? row(*after).map.f64({&s, 1}, after->attributes, {}) : s;
   };
-  const auto finer = [&](std::int64_t e) { return climb(engine, sum, after, e); };
+  const auto finer = [&](std::int64_t e) {
+    need_arrays();
+    return climb(engine, sum, after, e);
+  };
   if (engine.options().lowest == EvaluateOptions::Tier::f64 && is_matrix_sum(engine, sum))
     run_matrix_sum(engine, sum, p, settle, precision, after, bulk, finer);
   else if (engine.options().lowest == EvaluateOptions::Tier::f64 && has_fixed_order(engine, sum))
