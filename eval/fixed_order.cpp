@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "eval/leaf_line.hpp"
+#include "eval/line_order.hpp"
 #include "eval/parallel.hpp"
 #include "eval/tally.hpp"
 #include "ops/clones.hpp"
@@ -98,13 +99,6 @@ ERX_ENTRIES(Rounded)
 #undef ERX_ENTRIES
 #undef ERX_ENTER
 
-/// One element: the sum stays in a register.
-template <class A>
-typename A::Number plain_run(const A& k, const double* x, std::int64_t n, std::int64_t step, typename A::Number s) {
-  for (std::int64_t i = 0; i < n; ++i) s = k.add(s, k.of(x[i * step]));
-  return s;
-}
-
 /// The magnitudes of the leaves of one element, b may be null.
 ERX_VECTOR_CLONES double magnitude_of(const double* a, const double* b, std::size_t n) {
   constexpr std::size_t lanes = 32;
@@ -117,6 +111,35 @@ ERX_VECTOR_CLONES double magnitude_of(const double* a, const double* b, std::siz
   return total;
 }
 
+struct Magnitude {
+  double value = 0;
+  bool special = false;
+};
+
+/// Of the leaves of one element, in pieces, by all threads where the element is alone. `run`: all leaves, or nothing.
+Magnitude magnitude_of_line(const LeafLine& leaves, std::int64_t element, const LeafLine::Run& run, const EvaluateOptions& options) {
+  constexpr std::int64_t piece = 64 * window;
+  const std::int64_t size = leaves.size(), pieces = (size + piece - 1) / piece;
+  std::vector<Magnitude> parts(static_cast<std::size_t>(pieces));
+  parallel_blocks(pieces, options, [&](std::int64_t k) {
+    LeafLine::Buffer buffer;
+    Magnitude& part = parts[static_cast<std::size_t>(k)];
+    const std::int64_t end = std::min(size, (k + 1) * piece);
+    for (std::int64_t at = k * piece; at < end; at += window) {
+      const std::int64_t count = std::min(window, end - at);
+      const LeafLine::Run here = run.a ? LeafLine::Run{run.a + at, run.b ? run.b + at : nullptr, false} : leaves.read(element, at, count, buffer);
+      part.special |= here.special;
+      part.value += magnitude_of(here.a, here.b, static_cast<std::size_t>(count));
+    }
+  });
+  Magnitude all{0, run.special};
+  for (const Magnitude& part : parts) {
+    all.value += part.value;
+    all.special |= part.special;
+  }
+  return all;
+}
+
 /// The magnitudes of one leaf of `n` elements.
 ERX_VECTOR_CLONES void add_magnitudes(const LeafLine::Across& x, std::size_t n, double* sum) {
   const double one = 1;
@@ -125,10 +148,6 @@ ERX_VECTOR_CLONES void add_magnitudes(const LeafLine::Across& x, std::size_t n, 
   ERX_INDEPENDENT
   for (std::size_t j = 0; j < n; ++j) sum[j] += std::fabs(x.a[static_cast<std::int64_t>(j) * x.step_a] * b[static_cast<std::int64_t>(j) * step_b]);
 }
-
-/// Plain leaves [first, first + n) of one element, n at most `window`, until the next call.
-using ReadLine = std::function<const double*(std::int64_t first, std::int64_t n)>;
-constexpr std::int64_t window = 4096;
 
 /// The order over `n` elements that go in step.
 template <class A>
@@ -181,15 +200,7 @@ class InStep {
 
   void sequence(std::int64_t first, std::int64_t leaves, std::int64_t step, Numbers& lo, Numbers& hi) const {
     if (line_ && entry_ == Entry::plain) {
-      Number sum{};
-      for (std::int64_t done = 0; done < leaves;) {
-        const std::int64_t n = std::min(window, leaves - done);
-        const double* low = line_(step > 0 ? first + done : first - done - (n - 1), n);
-        const double* next = step > 0 ? low : low + (n - 1);
-        sum = done == 0 ? plain_run(k_, next + step, n - 1, step, k_.of(*next)) : plain_run(k_, next, n, step, sum);
-        done += n;
-      }
-      lo.assign(1, sum);
+      lo.assign(1, erx::sequence(k_, line_, first, leaves, step));
       return;
     }
     const LeafLine::Across x = leaf_(first);
@@ -328,31 +339,24 @@ void run_in(const A& arithmetic, Engine& engine, const SumNode& sum, SumPlane& o
       Numbers lo, hi;
       for (std::int64_t e = k * block; e < std::min(n, (k + 1) * block); ++e) {
         stop_if_asked(options);
-        LeafLine::Run run{nullptr, nullptr, false};
-        double magnitude = 0;
-        if (leaves.is_in_place()) {
-          for (std::int64_t at = 0; at < size; at += window) {
-            if (at % 65536 == 0) stop_if_asked(options);
-            const std::int64_t count = std::min(window, size - at);
-            const LeafLine::Run part = leaves.read(e, at, count, buffer);
-            run.special |= part.special;
-            magnitude += magnitude_of(part.a, nullptr, static_cast<std::size_t>(count));
-          }
-        } else {
-          run = leaves.read(e, 0, size, buffer);
-          magnitude = magnitude_of(run.a, run.b, static_cast<std::size_t>(size));
-        }
-        const bool decided = !run.special && stays_finite(magnitude);
-        if (decided) {
+        // In place, a window at a time; else all is there at once.
+        const LeafLine::Run run = leaves.is_in_place() ? LeafLine::Run{} : leaves.read(e, 0, size, buffer);
+        const auto reader = [&, e] {
+          return [&, e, own = std::make_shared<LeafLine::Buffer>()](std::int64_t first, std::int64_t count) {
+            if (first % 65536 < window) stop_if_asked(options);
+            return run.a ? run.a + first : leaves.read(e, first, count, *own).a;
+          };
+        };
+        const Magnitude all = magnitude_of_line(leaves, e, run, options);
+        const bool decided = !all.special && stays_finite(all.value);
+        if (decided && entry == Entry::plain && sum.rule.order.kind == OrderKind::pairwise) {
+          lo.assign(1, PairwiseLine<A>(arithmetic, sum.rule.order.numbers[0], reader, options).sum(size));
+        } else if (decided) {
           const auto leaf = [&](std::int64_t i) {
             if (i % 65536 == 0) stop_if_asked(options);
             return LeafLine::Across{run.a + i, run.b ? run.b + i : nullptr, 1, 1, false};
           };
-          const auto line = [&](std::int64_t first, std::int64_t count) {
-            if (first % 65536 < window) stop_if_asked(options);
-            return run.a ? run.a + first : leaves.read(e, first, count, buffer).a;
-          };
-          InStep<A>(arithmetic, sum.rule, entry, 1, leaf, line).run(size, lo, hi);
+          InStep<A>(arithmetic, sum.rule, entry, 1, leaf, reader()).run(size, lo, hi);
         }
         put(e, decided ? static_cast<double>(lo[0]) : 0, decided ? static_cast<double>(two ? hi[0] : lo[0]) : 0, decided);
       }

@@ -47,8 +47,8 @@ class LeafLine {
     std::vector<double> a, b;
   };
   struct Run {
-    const double *a, *b;  // b: null for plain leaves
-    bool special;         // some leaf is infinite or NaN
+    const double *a = nullptr, *b = nullptr;  // b: null for plain leaves
+    bool special = false;                     // some leaf is infinite or NaN
   };
   /// Leaves [first, first + n) of the element.
   Run read(std::int64_t element, std::int64_t first, std::int64_t n, Buffer& buffer) const {
