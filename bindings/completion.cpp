@@ -38,6 +38,10 @@ std::string bash(const CLI::App& app) {
     cases += "    " + c->get_name() + ") words='" + joined(options_of(*c)) + (takes_shell(*c) ? " bash zsh fish" : "") + "' ;;\n";
   }
   return "# bash completion of erx: eval \"$(erx completion bash)\"\n"
+         "_erx_file() {\n"  // NAME=FILE
+         "  compset -P '*='\n"
+         "  _files\n"
+         "}\n"
          "_erx() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} words=''\n"
          "  COMPREPLY=()\n"
@@ -71,10 +75,14 @@ std::string zsh(const CLI::App& app) {
     cases += "    " + c->get_name() + ") _arguments";
     for (const CLI::Option* option : c->get_options())
       for (const std::string& name : option->get_lnames()) cases += " " + quoted("--" + name + "[" + escaped(option->get_description()) + "]");
-    cases += takes_shell(*c) ? " '*:shell:(bash zsh fish)' ;;\n" : " '*:file:_files' ;;\n";
+    cases += takes_shell(*c) ? " '*:shell:(bash zsh fish)' ;;\n" : " '*:file:_erx_file' ;;\n";
   }
   return "#compdef erx\n"
          "# zsh completion of erx: erx completion zsh > a folder of $fpath, as _erx\n"
+         "_erx_file() {\n"  // NAME=FILE
+         "  compset -P '*='\n"
+         "  _files\n"
+         "}\n"
          "_erx() {\n"
          "  local -a commands\n"
          "  commands=(\n" + commands + "  )\n"
@@ -88,7 +96,7 @@ std::string zsh(const CLI::App& app) {
          "  case $command in\n" + cases +
          "  esac\n"
          "}\n"
-         "compdef _erx erx\n";
+         "if [[ $funcstack[1] == _erx ]]; then _erx \"$@\"; else compdef _erx erx; fi\n";  // loaded by its first use, or read
 }
 
 std::string fish(const CLI::App& app) {

@@ -265,6 +265,7 @@ void define_pieces(py::module_& m) {
 void define_loops(py::module_& m) {
   using Mutable = std::shared_ptr<Piece>;
   const auto pieces = [](const std::vector<Mutable>& list) { return std::vector<PiecePtr>(list.begin(), list.end()); };
+  m.def("depends_on_types", [=](const std::vector<Mutable>& all) { return depends_on_types(pieces(all)); });
   m.def("state", [](const std::string& name, const Mutable& start) { return std::const_pointer_cast<Piece>(state_piece(name, start)); }, exact_arithmetic);
   m.def("loop_number", [](const std::string& variable) {
     Attributes a;

@@ -107,6 +107,20 @@ std::string described(const Node& n) { return to_string(n.type) + (n.shape.empty
 
 }  // namespace
 
+bool depends_on_types(const std::vector<PiecePtr>& pieces) {
+  std::unordered_set<const Piece*> seen;
+  std::vector<PiecePtr> pending = pieces;
+  while (!pending.empty()) {
+    const PiecePtr p = pending.back();
+    pending.pop_back();
+    if (!seen.insert(p.get()).second) continue;
+    if (p->node.op == &op("within") || p->node.op == &op("within_sum")) return true;
+    pending.insert(pending.end(), p->operands.begin(), p->operands.end());
+    if (p->loop) pending.insert(pending.end(), p->loop->body.begin(), p->loop->body.end());
+  }
+  return false;
+}
+
 PiecePtr state_piece(const std::string& name, const PiecePtr& start) {
   Node node;
   node.op = &op("input");
@@ -125,18 +139,19 @@ std::vector<PiecePtr> fold(const std::vector<PiecePtr>& starts, const std::vecto
   for (int round = 0;; ++round) {
     bool settles = true;
     for (std::size_t k = 0; k < states.size(); ++k) {
-      const Node &before = loop.states[k]->node, &after = loop.next[k]->node;
-      if (before.type == after.type && before.shape == after.shape) continue;
-      settles = false;
+      const Node &before = loop.states[k]->node, &after = loop.next[k]->node, &start = starts[k]->node;
+      const bool is_same = before.type == after.type && before.shape == after.shape;
+      if (is_same && start.type == after.type && start.shape == after.shape) continue;
+      settles = settles && is_same;
       const auto both = broadcast(starts[k]->node.shape, after.shape);
       if (round > static_cast<int>(states.size()) || after.type.is_complex != before.type.is_complex || !is_value(starts[k], after.type) || !both || *both != after.shape)
         throw Error("the state `" + before.name + "` is " + described(before) + " before a step of er.fold and " + described(after) +
                     " after it: start it with that type and shape, as er.array(.., dtype), or store it in the step with er.round");
     }
+    for (std::size_t k = 0; k < states.size(); ++k) values[k] = in_shape(starts[k], loop.next[k]->node.shape);
     if (settles) break;
     Same same;
     for (std::size_t k = 0; k < states.size(); ++k) {
-      values[k] = in_shape(starts[k], loop.next[k]->node.shape);
       same[states[k].get()] = state_piece(states[k]->node.name, make_piece(loop.next[k]->node, {}));
     }
     for (std::size_t k = 0; k < states.size(); ++k) loop.states[k] = same[states[k].get()];

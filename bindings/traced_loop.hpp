@@ -27,6 +27,9 @@ struct LoopRange {
   std::int64_t tile = 0, rest = 0;    // the lengths of a tile and of the short one behind the last; 0: none
 };
 
+/// Do roundings of these follow the types of what they read (`within`, which functions of er write)?
+bool depends_on_types(const std::vector<PiecePtr>&);
+
 /// A state before the first step, for the function that is traced.
 PiecePtr state_piece(const std::string& name, const PiecePtr& start);
 

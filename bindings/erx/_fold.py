@@ -39,6 +39,9 @@ def tiles(length: int, size: int) -> Tiles:
 def fold(f: Callable[..., object], init: object, over: range | int | Tiles) -> Result | tuple[Result, ...]:
     """The state after a bounded loop: ``s = f(s, i)`` for each i, starting with `init`. `f` is called once, to be written down.
 
+    A plain number takes the type and the shape that its state has after a step, as in a text. Where functions of er use it, whose roundings
+    depend on types, `f` is called once more with them.
+
     parameters: f, of the states and the variable: it returns the next state, of several a tuple; init, the start value: an array, a
     result or a number, of several a tuple; over, ``range(n)``, ``range(a, b)``, a number of steps, or ``er.tiles(n, size)``, whose
     variable is an index: ``x[t]``. The variable of a range is a number and an index: ``x[i]``, ``x[2*i : 2*i + 2]``, ``i * s``.
@@ -60,14 +63,31 @@ def fold(f: Callable[..., object], init: object, over: range | int | Tiles) -> R
     first, count, tile, rest, index = _steps(over, variable)
     if count + (rest > 0) > _most_steps:
         raise _erx.SpecError(f"a loop has at most {_most_steps} steps, and this has {count + (rest > 0)}")
+    pieces = _step(f, states, index, names, several)
+    made = _erx.fold(starts, states, pieces, variable, names[-1], first, count, tile, rest)
+    numbers = [k for k, x in enumerate(given) if isinstance(x, (int, float))]
+    if _erx.depends_on_types(pieces):
+        for _ in numbers:  # a type goes from state to state
+            changed = [k for k in numbers if (states[k].type, states[k].shape) != (pieces[k].type, pieces[k].shape)]
+            if not changed:
+                break
+            states = [_erx.state(name, pieces[k] if k in changed else states[k]) for k, name in enumerate(names[:-1])]
+            variable = f"{names[-1]}#{states[0].age}"
+            first, count, tile, rest, index = _steps(over, variable)
+            pieces = _step(f, states, index, names, several)
+            made = _erx.fold(starts, states, pieces, variable, names[-1], first, count, tile, rest)
+    results = tuple(result_of(p) for p in made)
+    return results if several else results[0]
+
+
+def _step(f: Callable[..., object], states: list[_erx.Piece], index: object, names: list[str], several: bool) -> list[_erx.Piece]:
+    """What the function makes of the states."""
     after = f(*(result_of(s) for s in states), index)
     following = after if isinstance(after, tuple) else (after,)
     if len(following) != len(states) or isinstance(after, tuple) != several:
         raise TypeError(f"the state has {len(states)} value{'s' if len(states) > 1 else ''}, and the function returns "
                         + (f"a tuple of {len(after)}" if isinstance(after, tuple) else "one value"))
-    pieces = [operand(x, name) for x, name in zip(following, names)]
-    results = tuple(result_of(p) for p in _erx.fold(starts, states, pieces, variable, names[-1], first, count, tile, rest))
-    return results if several else results[0]
+    return [operand(x, name) for x, name in zip(following, names)]
 
 
 def _start(x: object, name: str) -> _erx.Piece:

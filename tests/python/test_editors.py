@@ -1,5 +1,6 @@
 """Editors: word lists are those of the program, every file of the project is coloured without an error, shells complete."""
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -122,10 +123,64 @@ def test_bash_completes_commands_options_and_files():
     assert complete("erx", "completion", "f") == ["fish"]
 
 
+def shell_path(shell):
+    """tests/setup.sh installs both; a test that cannot run is no test."""
+    path = shutil.which(shell)
+    assert path, f"{shell} is missing: bash tests/run installs it"
+    return path
+
+
+def complete_in_fish(line, folder):
+    script = folder / "erx.fish"
+    script.write_text(erx("completion", "fish"))
+    run = subprocess.run([shell_path("fish"), "--no-config", "-c", f"source {script}; complete -C '{line}'"], cwd=top / "examples", text=True,
+                         capture_output=True, env={**os.environ, "HOME": str(folder)}, check=True)
+    assert run.stderr == ""
+    return {offered.split("\t")[0] for offered in run.stdout.splitlines()}
+
+
+ZSH = r"""
+zmodload zsh/zpty
+zpty s zsh -f -i
+send() { zpty -w s "$1" }
+send "PROMPT=; RPROMPT=; unsetopt zle_bracketed_paste; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -d $1/dump"
+# What is offered is written to a file in place of a menu.
+send "compadd() { if [[ \${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd \"\$@\"; return; fi"
+send "  typeset -a __hits; builtin compadd -A __hits \"\$@\"; builtin compadd \"\$@\"; print -rl -- \$__hits >> $1/offered }"
+send "done_() { : > $1/done }; cd $2"
+send "tab_() { zle complete-word; : > $1/done; zle kill-buffer }; zle -N tab_; bindkey '^T' tab_; : > $1/ready"
+for i in {1..300}; do [[ -e $1/ready ]] && break; sleep 0.1; done
+zpty -n -w s "$3"$'\C-t'
+for i in {1..300}; do [[ -e $1/done ]] && break; sleep 0.1; done
+zpty -d s
+"""
+
+
+def complete_in_zsh(line, folder):
+    (folder / "_erx").write_text(erx("completion", "zsh"))
+    for name in ("offered", "done", "ready"):
+        (folder / name).unlink(missing_ok=True)
+    subprocess.run([shell_path("zsh"), "-f", "-c", ZSH, "zsh", str(folder), str(top / "examples"), line], check=True, capture_output=True, timeout=120,
+                   env={**os.environ, "TERM": "dumb"})
+    assert (folder / "done").exists(), "zsh did not answer"
+    offered = folder / "offered"
+    return {word for word in offered.read_text().splitlines() if word} if offered.exists() else set()
+
+
+@pytest.mark.parametrize("complete_in", [complete_in_fish, complete_in_zsh])
+def test_other_shells_complete(complete_in, tmp_path):
+    """As a user has them: the first use of a script that lies where the shell looks for it."""
+    assert complete_in("erx ch", tmp_path) == {"check"}
+    assert {"check", "eval", "test", "doc", "completion"} <= complete_in("erx ", tmp_path)
+    assert complete_in("erx check gem", tmp_path) == {"gemm.erx"}
+    assert {option for option in complete_in("erx check gemm.erx --s", tmp_path)} == {"--show", "--signed-zero"}
+    assert {word.removeprefix("A=") for word in complete_in("erx check gemm.erx --in A=main.p", tmp_path)} == {"main.py"}
+    assert complete_in("erx completion f", tmp_path) == {"fish"}
+
+
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_know_every_command(shell):
     script = erx("completion", shell)
     for line in re.findall(r"^  (\w+) ", subprocess.run([top / "build" / "erx", "--help"], capture_output=True, text=True).stdout, re.MULTILINE):
         assert re.search(rf"\b{line}\b", script), line
-    if shutil.which(shell):
-        subprocess.run([shell, "-n", "/dev/stdin"], input=script, text=True, check=True)
+    subprocess.run([shell_path(shell), "-n", "/dev/stdin"], input=script, text=True, check=True)

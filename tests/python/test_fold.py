@@ -72,6 +72,24 @@ def test_traced_once():
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("function", [lambda s, x: er.add(s, x), lambda s, x: er.multiply(er.add(x, s), x), lambda s, x: er.sum(er.multiply(x, s))])
+@pytest.mark.parametrize("steps", [1, 2, 20])
+def test_a_number_starts_a_state_as_an_array_of_its_type_does(function, steps):
+    number = er.fold(lambda s, i: function(s, er.array(X)[i]), 0, range(steps))
+    array = er.fold(lambda s, i: function(s, er.array(X)[i]), er.array(F(0)), range(steps))
+    np.testing.assert_array_equal(number.lo, array.lo)
+    np.testing.assert_array_equal(number.hi, array.hi)
+    assert number.dtype == array.dtype
+
+
+def test_numbers_start_several_states_and_take_their_shapes():
+    several = er.fold(lambda s, t, i: (er.add(t, er.array(X)), er.add(er.array(X), s)), (0, 0.5), range(4))
+    array = er.fold(lambda s, t, i: (er.add(t, er.array(X)), er.add(er.array(X), s)), (er.array(np.zeros_like(X)), er.array(np.full_like(X, 0.5))), range(4))
+    for one, other in zip(several, array):
+        np.testing.assert_array_equal(one.lo, other.lo)
+        np.testing.assert_array_equal(one.hi, other.hi)
+
+
 def test_a_choice_in_the_body_is_one_in_each_step():
     choose = er.fold(lambda h, i: er.round(h + er.any_of(er.array(F([1])), er.array(F([2]))), "f32"), er.array(F([0])), range(3))
     assert all(choose.covers(F([v]))[0] for v in (3, 4, 5, 6)) and not choose.covers(F([7]))[0]
