@@ -12,6 +12,23 @@ std::optional<Dim> Lowering::size_of(const Syntax& s) {
   return {};
 }
 
+/// Nothing without an error: the numbers come with the call.
+std::optional<Dim> Lowering::divided(const Syntax& s, const Dim& left, const std::string& o, const Dim& right) {
+  const auto text = "`" + std::string(span(s).text()) + "`";
+  if (right.is_number() && (right.value() == 0 || (o == "%" && right.value() < 0))) {
+    error({span(s), text + " divides by " + right.to_string(), ""});
+    return {};
+  }
+  if (o == "%") {
+    if (left.is_number() && right.is_number()) return Dim(((left.value() % right.value()) + right.value()) % right.value());
+    return {};
+  }
+  auto q = quotient(left, right, o == "//");
+  if (!q && right.is_number() && left.is_number())
+    error({span(s), text + " is not a whole number", left.to_string() + " is not a multiple of " + right.to_string()});
+  return q;
+}
+
 std::optional<Dim> Lowering::dimension(const Syntax& s) {
   switch (s.form) {
     case Form::number:
@@ -52,18 +69,9 @@ std::optional<Dim> Lowering::dimension(const Syntax& s) {
           left = *left - *right;
         else if (o == "*")
           left = *left * *right;
-        else if (o == "/" || o == "//") {
-          auto q = quotient(*left, *right, o == "//");
-          if (!q && right->is_number() && right->value() != 0 && left->is_number()) {
-            error({span(s), "`" + std::string(span(s).text()) + "` is not a whole number",
-                   left->to_string() + " is not a multiple of " + right->to_string()});
-          } else if (!q) {
-            error({span(s), "a dimension is divided by a whole number", "name the quotient in the type instead, as in x: f32[G * C]"});
-          }
-          left = q;
-        } else if (o == "%" && left->is_number() && right->is_number() && right->value() > 0) {
-          left = Dim(((left->value() % right->value()) + right->value()) % right->value());
-        } else {
+        else if (o == "/" || o == "//" || o == "%")
+          left = divided(s, *left, o, *right);
+        else {
           error({span(s), "a dimension takes + - * / // and %", ""});
           left.reset();
         }

@@ -215,6 +215,7 @@ class Lowering {
 
   // dimension.cpp: whole numbers and formulas of dimensions
   std::optional<Dim> dimension(const Syntax&);
+  std::optional<Dim> divided(const Syntax& chain, const Dim& left, const std::string& sign, const Dim& right);
   std::optional<Dim> size_of(const Syntax& name);
   std::optional<std::int64_t> integer(const Syntax&, const char* what);
 
