@@ -34,6 +34,9 @@ void ConeOutput::put(const Tile& t, std::int64_t first, std::int64_t count) {
     std::call_once(flags_once_, [&] { plane_.flags = std::make_shared<FlagBytes>(static_cast<std::size_t>(n_), 0); });
     std::copy(t.flags, t.flags + count, plane_.flags->data() + first);
   }
+}
+
+void ConeOutput::end_of_block() const {
   if (large_) end_of_stream();
 }
 

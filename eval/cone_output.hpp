@@ -18,6 +18,9 @@ class ConeOutput {
   /// Elements first .. first + count. Threads may write different tiles at the same time.
   void put(const Tile&, std::int64_t first, std::int64_t count);
 
+  /// By each thread after its tiles: before others read them. (Waiting after each tile would take as long as the tile.)
+  void end_of_block() const;
+
   /// After all tiles.
   Plane plane(const EvaluateOptions&);
   bool is_point() const { return is_point_; }  // no tile had upper ends of its own

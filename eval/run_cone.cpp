@@ -18,6 +18,7 @@ constexpr int max_planes = 8;
 
 /// Are all ends of the tile single numbers, and none of its sets empty or open to a finer tier?
 ERX_VECTOR_CLONES bool is_decided(const Tile& t, std::int64_t n) {
+  if (t.numbers) return true;
   std::uint64_t open = 0;
   for (std::int64_t i = 0; i < n; ++i) open |= static_cast<std::uint64_t>(t.lo_d[i] != t.lo_u[i]) | static_cast<std::uint64_t>(t.hi_d[i] != t.hi_u[i]);
   if (t.plain) return open == 0;
@@ -114,6 +115,7 @@ Plane run_single(Engine& engine, const Cone& cone, std::int64_t n, bool settle, 
         m = climbed(climb(engine, cone, first + i, 0), tally);
       }), first, count);
     }
+    out.end_of_block();
   });
   is_point = out.is_point();
   return out.plane(options);

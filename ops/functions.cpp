@@ -251,6 +251,7 @@ struct CosOf : Applies<[](const auto& x) { return cos_of(x); }> {
 
 /// x ** n for an integer n; for another exponent where x > 0.
 struct Pow {
+  static constexpr const lanes::Loops& loops = lanes::pow;  // integers are left to the formula
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes& attributes, Context c) {
     const Set<R>& y = x[1];

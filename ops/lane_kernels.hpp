@@ -131,6 +131,13 @@ struct Root {
   }
 };
 
+struct Power {
+  [[gnu::always_inline]] static Enclosure at(double a, double b) {
+    const elementary::Value v = elementary::pow(a, b);
+    return {v.d, v.u, v.good};
+  }
+};
+
 struct RootNearest {
   [[gnu::always_inline]] static Enclosure at(double a, double, double, double) {
     const double s = __builtin_sqrt(a);

@@ -104,6 +104,10 @@ ERX_VECTOR_CLONES void sigmoid_exact(const Ends& e) { loop_of<Function<elementar
 ERX_VECTOR_CLONES void sigmoid_open(const Ends& e) { loop_of<Function<elementary::sigmoid, false>, true>(e); }
 ERX_VECTOR_CLONES void erf_exact(const Ends& e) { loop_of<Erf<true>, true>(e); }
 ERX_VECTOR_CLONES void erf_open(const Ends& e) { loop_of<Erf<false>, true>(e); }
+ERX_VECTOR_CLONES void pow_exact(const Ends& e) { loop_of<Corners<Power, true, true, false>>(e); }
+ERX_VECTOR_CLONES void pow_left(const Ends& e) { loop_of<Corners<Power, true, false, false>>(e); }
+ERX_VECTOR_CLONES void pow_right(const Ends& e) { loop_of<Corners<Power, false, true, false>>(e); }
+ERX_VECTOR_CLONES void pow_open(const Ends& e) { loop_of<Corners<Power, false, false, false>>(e); }
 ERX_VECTOR_CLONES void rsqrt_exact(const Ends& e) { loop_of<ReciprocalRoot<true>, true>(e); }
 ERX_VECTOR_CLONES void rsqrt_open(const Ends& e) { loop_of<ReciprocalRoot<false>, true>(e); }
 ERX_VECTOR_CLONES void sin_exact(const Ends& e) { loop_of<Function<elementary::sin, true>, true>(e); }
@@ -179,6 +183,7 @@ const Loops tanh{.exact = tanh_exact, .left_exact = tanh_exact, .right_exact = t
 const Loops sigmoid{.exact = sigmoid_exact, .left_exact = sigmoid_exact, .right_exact = sigmoid_open, .open = sigmoid_open};
 const Loops erf{.exact = erf_exact, .left_exact = erf_exact, .right_exact = erf_open, .open = erf_open};
 const Loops rsqrt{.exact = rsqrt_exact, .left_exact = rsqrt_exact, .right_exact = rsqrt_open, .open = rsqrt_open, .monotone = false};
+const Loops pow{.exact = pow_exact, .left_exact = pow_left, .right_exact = pow_right, .open = pow_open, .monotone = false, .points = true};
 const Loops sin{.exact = sin_exact, .left_exact = sin_exact, .right_exact = sin_open, .open = sin_open, .points = true};
 const Loops cos{.exact = cos_exact, .left_exact = cos_exact, .right_exact = cos_open, .open = cos_open, .points = true};
 

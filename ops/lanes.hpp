@@ -35,7 +35,7 @@ struct Loops {
 };
 extern const Loops same;  // x itself
 extern const Loops sum, difference, product, quotient, root, larger, smaller;
-extern const Loops exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tanh, erf, sigmoid, rsqrt;
+extern const Loops exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tanh, erf, sigmoid, rsqrt, pow;
 
 /// One end of an operand as arrays of n elements: a single element is repeated, a negated one copied.
 struct Operand {

@@ -423,16 +423,16 @@ F64 erf(const F64& a) { return increasing(a, mpfr_erf); }
 F64 sin(const F64& a) { return wave(a, mpfr_sin); }
 F64 cos(const F64& a) { return wave(a, mpfr_cos); }
 F64 sigmoid(const F64& a) { return {side(a.d, MPFR_RNDD, logistic), side(a.u, MPFR_RNDU, logistic)}; }
+F64 pow(const F64& a, const F64& b) {
+  const Big x = pow_of(Big::between(a.d, a.u, {64}), Big::between(b.d, b.u, {64}));
+  return {lower(x), upper(x)};
+}
 }  // namespace f64::mpfr
 
 F64 pow_of(const F64& a, long n) {
   if (n < 0 && a.d <= 0 && a.u >= 0) return {-f64::infinity, f64::infinity};
   const auto power = [n](mpfr_ptr y, mpfr_in x, mpfr_rnd_t rnd) { return mpfr_pow_si(y, x, n, rnd); };
   return monotone(n % 2 != 0 ? a : abs_of(a), n >= 0, power);
-}
-F64 pow_of(const F64& a, const F64& b) {
-  const Big x = pow_of(Big::between(a.d, a.u, {64}), Big::between(b.d, b.u, {64}));
-  return {lower(x), upper(x)};
 }
 
 }  // namespace erx

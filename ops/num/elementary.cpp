@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ops/clones.hpp"
 #include "ops/num/big.hpp"
 #include "ops/num/f64_mpfr.hpp"
 
@@ -12,6 +13,13 @@ namespace erx {
 namespace {
 
 using elementary::Value;
+
+// Compiled for each instruction set: without FMA in the processor one is a call of the C library.
+#define ERX_AT(name) ERX_VECTOR_CLONES Value name##_at(double x) { return elementary::name(x); }
+ERX_AT(exp) ERX_AT(exp2) ERX_AT(expm1) ERX_AT(log) ERX_AT(log2) ERX_AT(log10) ERX_AT(log1p) ERX_AT(sin) ERX_AT(cos) ERX_AT(tanh) ERX_AT(sigmoid)
+#undef ERX_AT
+ERX_VECTOR_CLONES Value pow_at(double x, double y) { return elementary::pow(x, y); }
+ERX_VECTOR_CLONES Value erf_at(double x, const elementary::ErfTable& table) { return elementary::erf(x, table); }
 
 /// An increasing function; `at_zero` is its exact value at 0, or NaN.
 template <class Fast, class Slow>
@@ -48,7 +56,7 @@ elementary::ErfTable make_erf_table() {
   return table;
 }
 
-Value erf(double x) { return elementary::erf(x, elementary::erf_table()); }
+Value erf_from_table(double x) { return erf_at(x, elementary::erf_table()); }
 
 }  // namespace
 
@@ -57,17 +65,27 @@ const elementary::ErfTable& elementary::erf_table() {
   return table;
 }
 
-F64 exp_of(const F64& a) { return increasing(a, elementary::exp, f64::mpfr::exp, 1); }
-F64 exp2_of(const F64& a) { return increasing(a, elementary::exp2, f64::mpfr::exp2, 1); }
-F64 expm1_of(const F64& a) { return increasing(a, elementary::expm1, f64::mpfr::expm1, 0); }
-F64 log_of(const F64& a) { return increasing(a, elementary::log, f64::mpfr::log, none); }
-F64 log2_of(const F64& a) { return increasing(a, elementary::log2, f64::mpfr::log2, none); }
-F64 log10_of(const F64& a) { return increasing(a, elementary::log10, f64::mpfr::log10, none); }
-F64 log1p_of(const F64& a) { return increasing(a, elementary::log1p, f64::mpfr::log1p, 0); }
-F64 tanh_of(const F64& a) { return increasing(a, elementary::tanh, f64::mpfr::tanh, 0); }
-F64 sigmoid_of(const F64& a) { return increasing(a, elementary::sigmoid, f64::mpfr::sigmoid, 0.5); }
-F64 erf_of(const F64& a) { return increasing(a, erf, f64::mpfr::erf, 0); }
-F64 sin_of(const F64& a) { return wave(a, elementary::sin, f64::mpfr::sin, 0); }
-F64 cos_of(const F64& a) { return wave(a, elementary::cos, f64::mpfr::cos, 1); }
+F64 exp_of(const F64& a) { return increasing(a, exp_at, f64::mpfr::exp, 1); }
+F64 exp2_of(const F64& a) { return increasing(a, exp2_at, f64::mpfr::exp2, 1); }
+F64 expm1_of(const F64& a) { return increasing(a, expm1_at, f64::mpfr::expm1, 0); }
+F64 log_of(const F64& a) { return increasing(a, log_at, f64::mpfr::log, none); }
+F64 log2_of(const F64& a) { return increasing(a, log2_at, f64::mpfr::log2, none); }
+F64 log10_of(const F64& a) { return increasing(a, log10_at, f64::mpfr::log10, none); }
+F64 log1p_of(const F64& a) { return increasing(a, log1p_at, f64::mpfr::log1p, 0); }
+F64 tanh_of(const F64& a) { return increasing(a, tanh_at, f64::mpfr::tanh, 0); }
+F64 sigmoid_of(const F64& a) { return increasing(a, sigmoid_at, f64::mpfr::sigmoid, 0.5); }
+F64 erf_of(const F64& a) { return increasing(a, erf_from_table, f64::mpfr::erf, 0); }
+F64 sin_of(const F64& a) { return wave(a, sin_at, f64::mpfr::sin, 0); }
+F64 cos_of(const F64& a) { return wave(a, cos_at, f64::mpfr::cos, 1); }
+
+/// The extremes lie at corners.
+F64 pow_of(const F64& a, const F64& b) {
+  Value all = pow_at(a.d, b.d);
+  const auto add = [&all](const Value& v) { all = {std::min(all.d, v.d), std::max(all.u, v.u), all.good && v.good}; };
+  if (b.d != b.u) add(pow_at(a.d, b.u));
+  if (a.d != a.u) add(pow_at(a.u, b.d));
+  if (a.d != a.u && b.d != b.u) add(pow_at(a.u, b.u));
+  return all.good ? F64{all.d, all.u} : f64::mpfr::pow(a, b);
+}
 
 }  // namespace erx

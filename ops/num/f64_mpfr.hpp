@@ -17,5 +17,6 @@ F64 cos(const F64&);
 F64 tanh(const F64&);
 F64 erf(const F64&);
 F64 sigmoid(const F64&);
+F64 pow(const F64&, const F64&);  // x > 0
 
 }  // namespace erx::f64::mpfr
