@@ -15,7 +15,7 @@
 namespace erx {
 
 /// Large blocks that were given back, for the next array of that size: the system clears every page it hands out, which for
-/// a product of 1024 x 1024 costs half as much as the product. Holds at most 128 MiB.
+/// a product of 1024 x 1024 costs half as much as the product. Holds at most 256 MiB, the latest.
 class FreeBlocks {
  public:
   static FreeBlocks& instance() {
@@ -39,9 +39,14 @@ class FreeBlocks {
 
   /// returns: false if it is the caller's to free.
   bool keep(void* data, std::size_t bytes) noexcept {
-    constexpr std::size_t limit = std::size_t{128} << 20;
+    constexpr std::size_t limit = std::size_t{256} << 20;
+    if (bytes > limit) return false;
     const std::lock_guard lock(mutex_);
-    if (bytes > limit || held_ + bytes > limit || blocks_.size() == blocks_.capacity()) return false;
+    while (held_ + bytes > limit || blocks_.size() == blocks_.capacity()) {
+      std::free(blocks_.front().data);
+      held_ -= blocks_.front().bytes;
+      blocks_.erase(blocks_.begin());
+    }
     blocks_.push_back({data, bytes});
     held_ += bytes;
     return true;
