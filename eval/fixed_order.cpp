@@ -47,7 +47,7 @@ struct Rounded {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(t);
     const bool away = (lost > 0) == (t > 0), even = !(bits & 1);
     const std::uint64_t odd = away ? bits + 1 : bits - 1;
-    const double to_odd = std::bit_cast<double>((lost != 0) & even ? odd : bits);
+    const double to_odd = std::bit_cast<double>(((lost != 0) & even) ? odd : bits);
     return bulk::round_one<Mode::rne>(planted(Mistake::fused_rounds_twice) ? t : to_odd, constants);
   }
 };

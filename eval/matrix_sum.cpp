@@ -25,8 +25,6 @@
 namespace erx {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 bool is_matrix_term(const SumNode& sum, const Term& term) {
   const std::size_t rank = sum.extents.size();
   if (rank < 2 || !term.b || term.reduced.size() != 1 || term.reduced[0] < 8) return false;

@@ -87,7 +87,7 @@ struct Quotient {
   [[gnu::always_inline]] static Enclosure odd(double a, double b) {
     const double q = a / b;
     const double r = __builtin_fma(-q, b, a);
-    return to_odd(q, select(b < 0, -r, r), ordinary(b) & ((ordinary(a) & ordinary(q)) | (a == 0)));
+    return to_odd(q, select(b < 0, -r, r), both(ordinary(b), static_cast<bool>(static_cast<int>(both(ordinary(a), ordinary(q))) | static_cast<int>(a == 0))));
   }
   [[gnu::always_inline]] static double nearest(double a, double b) { return a / b; }
 };
