@@ -1,5 +1,6 @@
 // Functions of one element, and powers. Each is monotone on its domain (sin and cos piece by piece); only the special values and
 // the signs of zeros differ.
+#include <bit>
 #include <cmath>
 
 #include "ops/arithmetic.hpp"
@@ -282,6 +283,7 @@ struct Pow {
       return r.finish(all_points(x));
     }
     if (is_fraction(y)) return fraction(x[0], y, c);
+    if (!y.has_reals() && std::has_single_bit(static_cast<unsigned>(y.flags & ~no_reals))) return special_exponent(x[0], y, c);
     // an exponent that may be an integer, or infinite: nothing is said here
     r.flag(has_nan | any_infinity | undecided);
     const R everything = R::between(-inf, inf, c);
@@ -322,6 +324,38 @@ struct Pow {
     }
     r.zeros(true, false);
     return r.finish(x.is_point && y.is_point);
+  }
+
+  /// IEEE 754-2019, 9.2.1: an infinite exponent tells magnitudes below 1 from those above, and gives 1 for 1 and -1; 1 to the power of NaN is 1.
+  template <class R>
+  static Set<R> special_exponent(const Set<R>& x, const Set<R>& y, Context c) {
+    const Parts p = parts(x);
+    bool above = p.infinite(), below = false, one = false, minus_one = false;
+    if (x.has_reals()) {
+      const R low_less = add(x.lo, R::exact(-1, c)), low_more = add(x.lo, R::exact(1, c)), high = x.is_point ? x.lo : x.hi;
+      const R high_less = add(high, R::exact(-1, c)), high_more = add(high, R::exact(1, c));
+      above = above || may_be_above_zero(high_less) || may_be_below_zero(low_more);
+      below = may_be_below_zero(low_less) && may_be_above_zero(high_more);
+      one = (may_be_zero(low_less) || may_be_below_zero(low_less)) && (may_be_zero(high_less) || may_be_above_zero(high_less));
+      minus_one = (may_be_zero(low_more) || may_be_below_zero(low_more)) && (may_be_zero(high_more) || may_be_above_zero(high_more));
+    }
+    SetBuilder<R> r;
+    r.flag(x.flags & (has_nan | undecided));
+    r.flag(undecided, p.unsure || (x.is_point && above + below + one + minus_one > 1));
+    bool zero = false;
+    if (y.flags & has_nan) {
+      r.flag(has_nan, above || below || minus_one);
+    } else {
+      const bool grows = y.flags & has_pinf;
+      r.flag(has_pinf, grows ? above : below);
+      zero = grows ? below : above;
+      one = one || minus_one;
+    }
+    const R nothing = R::exact(0, c), unit = R::exact(1, c);
+    if (zero && one) r.reals(nothing, unit, false);
+    else if (zero || one) r.real(zero ? nothing : unit);
+    r.zeros(true, false);
+    return r.finish(x.is_point);
   }
 
   template <class R>

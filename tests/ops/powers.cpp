@@ -106,3 +106,33 @@ TEST_CASE("pow: other exponents of positive numbers") {
   CHECK(holds(power(point_of(0), point_of(-0.5)), point_of(inf)));
   CHECK(power(point_of(0), point_of(nan_value)).may_be(has_nan));
 }
+
+TEST_CASE("pow: infinite exponents and NaN, as IEEE 754 and the C library have them") {
+  const double next = std::nextafter(1.0, 2.0), before = std::nextafter(1.0, 0.0), nan = std::numeric_limits<double>::quiet_NaN();
+  const double bases[] = {nan, inf, -inf, 0.0, -0.0, 0.5, -0.5, before, -before, 1, -1, next, -next, 2, -2, 0x1p-1074, -0x1p-1074, 0x1p1023, -0x1p1023};
+  const auto set_of = [](double x) { return std::isfinite(x) ? point_of(x) : Set<F64>::special(std::isnan(x) ? has_nan : x > 0 ? has_pinf : has_ninf); };
+  for (const double x : bases)
+    for (const double y : {inf, -inf, nan}) {
+      const double wanted = std::pow(x, y);
+      const Set<F64> s = power(set_of(x), set_of(y));
+      CAPTURE(x);
+      CAPTURE(y);
+      CHECK_FALSE((s.flags & undecided));
+      if (std::isnan(wanted)) {
+        CHECK((s.flags == (has_nan | no_reals)));
+      } else if (std::isinf(wanted)) {
+        CHECK((s.flags == (has_pinf | no_reals)));
+      } else {
+        CHECK(s.has_reals());
+        CHECK(s.lo.d == wanted);
+        CHECK(s.lo.u == wanted);
+        CHECK(s.flags == (wanted == 0 ? has_pzero : 0));
+      }
+    }
+  // A base that is known by an enclosure: all that its numbers allow.
+  const Set<F64> wide = power(Set<F64>::between(F64::exact(0.5), F64::exact(2)), set_of(inf));
+  CHECK((wide.flags & has_pinf));
+  CHECK(wide.lo.d == 0);
+  CHECK(wide.hi.u == 1);
+  CHECK((power(Set<F64>::between(F64::exact(0.5), F64::exact(2)), set_of(nan)).flags & has_nan));
+}
