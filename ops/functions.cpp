@@ -283,6 +283,7 @@ struct Pow {
       return r.finish(all_points(x));
     }
     if (is_fraction(y)) return fraction(x[0], y, c);
+    if (is_huge(y)) return fraction(magnitude(x[0], c), y, c);  // an even integer
     if (!y.has_reals() && std::has_single_bit(static_cast<unsigned>(y.flags & ~no_reals))) return special_exponent(x[0], y, c);
     // an exponent that may be an integer, or infinite: nothing is said here
     r.flag(has_nan | any_infinity | undecided);
@@ -299,6 +300,26 @@ struct Pow {
     if (!y.is_point || !y.has_reals() || y.may_be(has_nan | any_infinity)) return false;
     const double below = std::floor(lower(y.lo));
     return lower(y.lo) > below && upper(y.lo) < below + 1;
+  }
+
+  /// A double from 2^62 on is an even integer.
+  template <class R>
+  static bool is_huge(const Set<R>& y) {
+    return y.is_point && y.has_reals() && !y.may_be(has_nan | any_infinity) && is_exact(y.lo) && lower(y.lo) == upper(y.lo) && std::fabs(lower(y.lo)) >= 0x1p62 &&
+           std::fabs(lower(y.lo)) < inf;
+  }
+
+  template <class R>
+  static Set<R> magnitude(const Set<R>& x, Context c) {
+    Set<R> m = x;
+    m.flags = static_cast<std::uint8_t>((x.flags & ~(any_infinity | any_zero)) | (x.may_be(any_infinity) ? has_pinf : 0) | (x.may_be(any_zero) ? has_pzero : 0));
+    if (!x.has_reals()) return m;
+    const R low = abs_of(x.lo), high = abs_of(x.is_point ? x.lo : x.hi), zero = R::exact(0, c);
+    const bool crosses = !x.is_point && !may_be_above_zero(x.lo) && !may_be_below_zero(x.hi);
+    m.hi = max_of(low, high);
+    m.lo = x.is_point ? low : crosses ? zero : may_be_below_zero(x.lo) && may_be_above_zero(x.hi) ? either(min_of(low, high), zero) : min_of(low, high);
+    if (x.is_point) m.hi = m.lo;
+    return m;
   }
 
   /// IEEE 754-2019, 9.2.1: NaN below 0; at 0, and at -inf, as the magnitude (no odd integer has a sign to give).

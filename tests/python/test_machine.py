@@ -137,10 +137,10 @@ def test_fast_math_does_not_compile():
     """Every file that computes with doubles refuses."""
     compiler = os.environ.get("CXX", "g++")
     files = [p for folder in ("ops", "ops/num", "eval") for p in sorted((ROOT / folder).glob("*.cpp"))] + [ROOT / "ir" / "format.cpp"]
-    files = [p for p in files if p.name != "gemm.cpp"] + [ROOT / "ops" / "gemm.hpp"]  # without Eigen's headers
+    files = [p for p in files if p.name not in ("gemm.cpp", "crew.cpp")] + [ROOT / "ops" / "gemm.hpp"]  # without Eigen's headers; a crew has no doubles
     accepted = []
     for path in files:
-        command = [compiler, "-std=c++20", f"-I{ROOT}", "-fopenmp", "-ffast-math", "-E", "-x", "c++", str(path), "-o", os.devnull]
+        command = [compiler, "-std=c++20", f"-I{ROOT}", "-ffast-math", "-E", "-x", "c++", str(path), "-o", os.devnull]
         refused = subprocess.run(command, text=True, capture_output=True)
         if refused.returncode == 0 or "fast-math" not in refused.stderr:
             accepted.append(path.name)
