@@ -9,7 +9,7 @@
 namespace erx {
 
 /// The graph without the loops that are not evaluated step by step: whose states are not values of a format (their ends are no
-/// doubles, and correlate with those of the next step), hold complex numbers, or depend on choices that a few steps keep apart.
+/// doubles, and correlate with those of the next step), or depend on choices that a few steps keep apart.
 std::shared_ptr<const Graph> with_loops_to_step(std::shared_ptr<const Graph>);
 
 /// The states of a fold after its last step. Each step is a run of its own over the body, which keeps the states alone: memory is that of

@@ -57,6 +57,8 @@ class Lowering::Fold {
   std::optional<Step> alone(const std::vector<Kind>&, std::size_t k);
   Step taken_off(std::size_t from, const std::vector<NodeId>& states, const std::vector<NodeId>& next) const;
   std::vector<Kind> kinds_after(const Step&, const std::vector<Kind>& before) const;
+  bool is_written(NodeId) const;
+  bool is_written_in(NodeId, const Type&) const;
   bool fits(NodeId start, const Kind&) const;
   std::size_t as_one_node(std::size_t k);
   void append(const Step&, std::size_t k, std::size_t count, const std::vector<std::int64_t>& strides, const std::vector<Kind>&);
@@ -231,8 +233,6 @@ std::optional<Lowering::Fold::Step> Lowering::Fold::alone(const std::vector<Kind
   if (is_right) step = taken_off(before.nodes, inputs, results);
   l_.looked_at_ += g.size() - before.nodes;
   back_to(before, is_right);
-  for (NodeId id = 0; step && id < step->body.size(); ++id)
-    if (step->body[id].type.is_complex) step.reset();
   return step;
 }
 
@@ -283,12 +283,26 @@ std::vector<Lowering::Fold::Kind> Lowering::Fold::kinds_after(const Step& step, 
   return kinds;
 }
 
+/// A number as written, or a pair of them.
+bool Lowering::Fold::is_written(NodeId id) const {
+  if (l_.literal_leaf(id)) return true;
+  const Node& node = l_.graph[id];
+  return node.op == &op("complex") && std::all_of(node.operands.begin(), node.operands.end(), [&](NodeId part) { return l_.literal_leaf(part).has_value(); });
+}
+
+/// And a value of this type?
+bool Lowering::Fold::is_written_in(NodeId id, const Type& type) const {
+  if (!is_written(id) || !type.part().is_floating()) return false;
+  if (const auto number = l_.literal_leaf(id)) return holds_literal(type.format, l_.graph[*number].attributes.text);
+  const auto& parts = l_.graph[id].operands;
+  return std::all_of(parts.begin(), parts.end(), [&](NodeId part) { return is_written_in(part, type.part()); });
+}
+
 /// Is the start value one of the type and, in every element, of the shape that the state has from then on?
 bool Lowering::Fold::fits(NodeId start, const Kind& kind) const {
   const Node& node = l_.graph[start];
-  const auto number = l_.literal_leaf(start);
-  const bool is_value = number && kind.type.is_floating() && holds_literal(kind.type.format, l_.graph[*number].attributes.text);
-  if (!is_value && !contains(kind.type, node.type)) return false;
+  if (node.type.is_complex != kind.type.is_complex) return false;
+  if (!contains(kind.type, node.type) && !is_written_in(start, kind.type)) return false;
   const auto both = erx::broadcast(node.shape, kind.shape);
   return both && *both == kind.shape;
 }
@@ -300,8 +314,7 @@ std::size_t Lowering::Fold::as_one_node(std::size_t k) {
   for (const Value& v : states_) {
     if (!v.node) return 0;
     const Node& node = l_.graph[*v.node];
-    if (node.type.is_complex) return 0;
-    const bool is_literal = l_.literal_leaf(*v.node).has_value();
+    const bool is_literal = is_written(*v.node);
     started.push_back({node.type, node.shape, node.scalar_parameter, l_.graph.has_freedom(*v.node), is_literal ? v.node : std::nullopt});
   }
   const auto as_started = alone(started, k);

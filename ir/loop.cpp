@@ -44,9 +44,10 @@ bool alike(const Graph& a, const Graph& b, Alike how) {
     if (a.results[k].node != b.results[k].node) return false;
   for (NodeId id = 0; id < a.size(); ++id) {
     const Node &x = a[id], &y = b[id];
-    const bool is_parameter = x.op->name == "input" && std::find(a.inputs.begin(), a.inputs.end(), id) != a.inputs.end();
+    const auto is_input = [&](NodeId k) { return a[k].op->name == "input" && std::find(a.inputs.begin(), a.inputs.end(), k) != a.inputs.end(); };
+    const bool is_parameter = is_input(id), is_part = (x.op->name == "real" || x.op->name == "imag") && is_input(x.operands[0]);
     const bool typed = how != Alike::operations;
-    if (x.op != y.op || x.operands != y.operands || (typed && !(x.type == y.type)) || ((typed || !is_parameter) && !(x.shape == y.shape)) ||
+    if (x.op != y.op || x.operands != y.operands || (typed && !(x.type == y.type)) || ((typed || !(is_parameter || is_part)) && !(x.shape == y.shape)) ||
         x.name.empty() != y.name.empty() || is_fold(x) != is_fold(y))
       return false;
     if (is_parameter) continue;  // its text is its name
