@@ -189,7 +189,8 @@ void define_tensors(py::module_& m) {
   py::class_<Tensor>(m, "Tensor")
       .def_property_readonly("type", [](const Tensor& t) { return to_string(t.type); })
       .def_property_readonly("shape", [](const Tensor& t) { return shape_tuple(t.extents); });
-  m.def("tensor", [](const py::array& array, const std::string& type) { return tensor_of(array, type_of(type)); }, exact_arithmetic);
+  m.def("tensor", [](const py::array& array, const std::string& type, bool borrowed) { return borrowed ? borrowed_tensor(array, type_of(type)) : tensor_of(array, type_of(type)); },
+        py::arg("array"), py::arg("type"), py::arg("borrowed") = false, exact_arithmetic);
   m.def("scalar", &Tensor::scalar, exact_arithmetic);
   m.def("integer", &Tensor::integer, exact_arithmetic);
   m.def("boolean", &Tensor::boolean, exact_arithmetic);

@@ -4,9 +4,11 @@
 #include <cstring>
 
 #include "eval/buffer.hpp"
+#include "eval/parallel.hpp"
 #include "grammar/program.hpp"
 #include "ir/error.hpp"
 #include "ops/rounding.hpp"
+#include "ops/stream_copy.hpp"
 
 namespace py = pybind11;
 
@@ -102,11 +104,30 @@ double rounded(const Tensor& t, std::int64_t i, const Format& format, const Roun
 
 namespace {
 
-/// A copy of all bytes of the array, in memory that is used again.
+/// A copy of all bytes of the array, in memory that is used again, by all threads where it is large.
 std::shared_ptr<std::vector<std::byte, PageAllocator<std::byte>>> copy_of(const py::array& array) {
   auto bytes = std::make_shared<std::vector<std::byte, PageAllocator<std::byte>>>(static_cast<std::size_t>(array.nbytes()));
-  if (!bytes->empty()) std::memcpy(bytes->data(), array.data(), bytes->size());
+  constexpr std::size_t piece = std::size_t{1} << 20;
+  const auto* from = static_cast<const std::byte*>(array.data());
+  const std::size_t size = bytes->size(), pieces = size / piece;
+  if (pieces >= 4)
+    parallel_blocks(static_cast<std::int64_t>(pieces), {}, [&](std::int64_t k) {
+      const std::size_t at = static_cast<std::size_t>(k) * piece;
+      stream_copy(reinterpret_cast<const double*>(from + at), piece / sizeof(double), reinterpret_cast<double*>(bytes->data() + at));
+      end_of_stream();
+    });
+  const std::size_t done = pieces >= 4 ? pieces * piece : 0;
+  if (done < size) std::memcpy(bytes->data() + done, from + done, size - done);
   return bytes;
+}
+
+/// Keeps an array while a tensor reads it.
+std::shared_ptr<const void> keeper_of(const py::array& array) {
+  const auto release = [](const py::array* kept) {
+    const py::gil_scoped_acquire gil;
+    delete kept;
+  };
+  return std::shared_ptr<const py::array>(new py::array(array), release);
 }
 
 }  // namespace
@@ -127,15 +148,22 @@ Tensor tensor_of(const py::array& array, const Type& type) {
     im.data += size / 2;
     return Tensor::complex(std::move(re), std::move(im));
   }
+  Tensor t = borrowed_tensor(array, type);
+  auto bytes = copy_of(array);
+  t.data = bytes->data();
+  t.owner = std::move(bytes);
+  return t;
+}
+
+Tensor borrowed_tensor(const py::array& array, const Type& type) {
   Tensor t;
   t.type = type;
   t.storage = storage_of(array.dtype(), type);
   t.extents.assign(array.shape(), array.shape() + array.ndim());
   t.byte_strides = contiguous_strides(t.extents);
   for (auto& s : t.byte_strides) s *= array.itemsize();
-  auto bytes = copy_of(array);
-  t.data = bytes->data();
-  t.owner = std::move(bytes);
+  t.data = static_cast<const std::byte*>(array.data());
+  t.owner = keeper_of(array);
   return t;
 }
 

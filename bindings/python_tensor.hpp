@@ -10,6 +10,8 @@ namespace erx {
 
 /// `type`: what the elements are ("bf16": then they are its codes, in an unsigned array).
 Tensor tensor_of(const pybind11::array& contiguous, const Type& type);
+/// The same without a copy: reads the array, and keeps it alive.
+Tensor borrowed_tensor(const pybind11::array& contiguous, const Type& type);
 
 /// A `dltensor` capsule of memory that the processor can read.
 /// returns: (array, type name); errors: TypeError for a device or an element type that is not supported.

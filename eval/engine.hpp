@@ -47,6 +47,14 @@ class Engine {
   Engine(const Graph& graph, const std::vector<Tensor>& inputs, const EvaluateOptions& options, std::map<std::string, int> branches);
 
   const Stored& ensure(NodeId id);
+  /// Nodes whose elements would be stored for this one.
+  std::vector<NodeId> to_store(NodeId root);
+  /// This evaluates a part of a larger graph of the same nodes: rules that depend on how many elements there are ask there. `to_keep`: nodes that
+  /// the next part may adopt.
+  void is_part_of(const Graph& whole, std::vector<bool> to_keep);
+  std::int64_t elements_in_all(NodeId id) const;
+  /// The values of a node that is the same in another engine of the same nodes.
+  void adopt(const Engine& other, NodeId id);
   /// The node rounded once to nearest even into `format`, appended to this engine's copy of the graph.
   NodeId stored_in(NodeId id, const Format& format);
 
@@ -92,6 +100,8 @@ class Engine {
 
  private:
   Graph graph_;
+  const Graph* of_whole_ = nullptr;
+  std::vector<bool> to_keep_;
   const std::vector<Tensor>& inputs_;
   EvaluateOptions options_;
   std::map<std::string, int> branches_;

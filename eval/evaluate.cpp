@@ -1,51 +1,13 @@
 #include "eval/evaluate.hpp"
 
 #include "eval/choice_label.hpp"
-#include "eval/engine.hpp"
+#include "eval/evaluation_state.hpp"
 #include "eval/float_guard.hpp"
 #include "eval/loops.hpp"
-#include "eval/split.hpp"
 #include "ops/op.hpp"
 #include "ops/planted.hpp"
 
 namespace erx {
-
-struct Evaluation::State {
-  std::shared_ptr<const Graph> graph;
-  std::shared_ptr<const Graph> whole;  // with the loops written out that are not evaluated step by step
-  std::vector<Tensor> inputs;
-  Split split;  // what is evaluated
-  EvaluateOptions options;
-  struct Choice {
-    std::string name, key;            // key: as the engine asks for it
-    std::vector<std::string> values;  // what each alternative is called
-  };
-  std::vector<Choice> choices;
-  std::vector<std::unique_ptr<Engine>> runs;        // one per assignment of the labels, made when asked for
-  Counters counters;
-
-  Engine& run(std::size_t k) {
-    if (runs.size() <= k) runs.resize(k + 1);
-    if (!runs[k]) runs[k] = std::make_unique<Engine>(*split.graph, split.inputs, options, branches(k));
-    return *runs[k];
-  }
-  std::map<std::string, int> branches(std::size_t k) const {
-    std::map<std::string, int> result;
-    for (const Choice& c : choices) {
-      result[c.key] = static_cast<int>(k % c.values.size());
-      k /= c.values.size();
-    }
-    return result;
-  }
-  std::size_t assignments() const {
-    std::size_t count = 1;
-    for (const Choice& c : choices) count *= c.values.size();
-    return count;
-  }
-  void add_label(const Node&);
-  void add_labels(const Graph&);
-  void add_splits();
-};
 
 namespace {
 
@@ -139,37 +101,39 @@ std::optional<std::string> Evaluation::failed_assumption() {
   return {};
 }
 
-NodeId Evaluation::root(std::size_t i, const std::optional<Format>& store, std::size_t run) {
-  const NodeId node = state_->split.graph->results.at(i).node;
+NodeId result_node(Engine& engine, std::size_t i, const std::optional<Format>& store) {
+  const NodeId node = engine.graph().results.at(i).node;
   if (!store) return node;
-  Engine& engine = state_->run(run);
   const auto key = std::pair{i, store->name};
   auto& made = engine.stored_results;
   const auto it = made.find(key);
   return it != made.end() ? it->second : made[key] = engine.stored_in(node, *store);
 }
 
+bool has_result(const Engine& engine, std::size_t i, const std::optional<Format>& store) {
+  if (!store) return engine.is_stored(engine.graph().results.at(i).node);
+  const auto it = engine.stored_results.find({i, store->name});
+  return it != engine.stored_results.end() && engine.is_stored(it->second);
+}
+
 const SetTensor& Evaluation::result(std::size_t i, const std::optional<Format>& store, std::size_t run) {
   const FloatGuard guard;
-  const NodeId id = root(i, store, run);
   Engine& engine = state_->run(run);
   const Counters before = engine.counters;
-  const SetTensor& tensor = engine.ensure(id).tensor;
-  state_->counters.bulk += engine.counters.bulk - before.bulk;
-  state_->counters.compensated += engine.counters.compensated - before.compensated;
-  state_->counters.big += engine.counters.big - before.big;
-  state_->counters.exact += engine.counters.exact - before.exact;
-  state_->counters.open += engine.counters.open - before.open;
-  state_->counters.rejected += engine.counters.rejected - before.rejected;
+  const SetTensor& tensor = engine.ensure(result_node(engine, i, store)).tensor;
+  state_->counters += engine.counters - before;
   return tensor;
 }
 
 Evaluation::Alternatives Evaluation::alternatives(std::size_t i, const std::optional<Format>& store, std::size_t run, std::int64_t flat) {
   const FloatGuard guard;
-  const Engine::Alternatives a = state_->run(run).alternatives(root(i, store, run), flat);
+  Engine& engine = state_->run(run);
+  return state_->named(engine.alternatives(result_node(engine, i, store), flat));
+}
+
+Evaluation::Alternatives Evaluation::State::named(const Engine::Alternatives& a) const {
   if (a.sets.empty()) return {};
-  const NodeId choice = state_->split.origin.at(a.choice);
-  return {(*state_->whole)[choice].operands, state_->whole.get(), a.sets, a.imag};
+  return {(*whole)[split.origin.at(a.choice)].operands, whole.get(), a.sets, a.imag};
 }
 
 const Counters& Evaluation::counters() const { return state_->counters; }

@@ -25,13 +25,13 @@ struct Counters {
   std::int64_t open = 0;   // no tier: the hull of the last enclosure was taken
   std::int64_t rejected = 0;  // panels of a matrix product whose checksum failed: done again leaf by leaf
 
-  Counters& operator+=(const Counters& o) {
-    bulk += o.bulk;
-    compensated += o.compensated;
-    big += o.big;
-    exact += o.exact;
-    open += o.open;
-    rejected += o.rejected;
+  Counters& operator+=(const Counters& o) { return add(o, 1); }
+  Counters operator-(const Counters& o) const { return Counters(*this).add(o, -1); }
+
+ private:
+  Counters& add(const Counters& o, std::int64_t times) {
+    for (std::int64_t Counters::*field : {&Counters::bulk, &Counters::compensated, &Counters::big, &Counters::exact, &Counters::open, &Counters::rejected})
+      this->*field += times * (o.*field);
     return *this;
   }
 };
@@ -80,6 +80,8 @@ class Evaluation {
   };
   Alternatives alternatives(std::size_t i, const std::optional<Format>& store, std::size_t run, std::int64_t flat);
 
+  class Parts;  // parts.hpp
+
   const Counters& counters() const;
   const Graph& graph() const;
   const EvaluateOptions& options() const;
@@ -87,7 +89,6 @@ class Evaluation {
 
  private:
   struct State;
-  NodeId root(std::size_t i, const std::optional<Format>& store, std::size_t run);
   std::unique_ptr<State> state_;
 };
 

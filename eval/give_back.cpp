@@ -64,7 +64,7 @@ void Engine::give_back(NodeId last) {
   if (last >= readers_.size() || !pairs_.empty()) return;  // the parts of a complex number are looked up in more ways
   if (!kept_[last] && stored_[last]->tensor.size() >= least_size(options_)) large_.push_back(last);
   std::erase_if(large_, [&](NodeId id) {
-    if (!has_been_read(id)) return false;
+    if (!has_been_read(id) || (id < to_keep_.size() && to_keep_[id])) return false;
     stored_[id].reset();
     wanted_[id] = false;
     return true;

@@ -81,6 +81,7 @@ std::vector<std::size_t> candidates(std::size_t start, std::size_t n) {
 
 /// The period whose saw explains most. 0: none does by more than chance, or than one fall along the whole.
 std::size_t reset_period(const Values& p, std::size_t start, std::size_t end) {
+  end = std::min(end, start + (std::size_t{1} << 18));  // a longer line shows its period there
   const Line whole = saw(p, start, end, end - start);
   std::size_t best = 0;
   Line most, own;

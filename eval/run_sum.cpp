@@ -73,7 +73,7 @@ SumNode sum_node(const Engine& engine, NodeId id) {
   }
   read_masks(engine, sum);
   // Small problems get the sharp rules, which read every leaf; the choice depends on shapes only.
-  const double elements = std::max<double>(1, static_cast<double>(size_of(sum.extents))), n = static_cast<double>(sum.leaves);
+  const double elements = std::max<double>(1, static_cast<double>(engine.elements_in_all(id))), n = static_cast<double>(sum.leaves);
   // In wide formats nearly every element climbs, which costs far more for each leaf that a rule reads.
   const double budget = rule.rounds && rule.format.precision() > 32 ? 1 << 17 : 1 << 22;
   if (n * elements <= budget) rule.chain_leaves = std::max(rule.chain_leaves, sum.leaves);

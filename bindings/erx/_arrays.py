@@ -1,6 +1,6 @@
 """What may be bound: NumPy arrays (ml_dtypes included), PyTorch, JAX, DLPack, the buffer protocol, numbers and nested lists.
 
-Elements are captured by copy; nothing that is handed over is ever modified.
+Elements are captured by copy, but for what is only looked at during a call (`borrowed`); nothing that is handed over is ever modified.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ _refused = {
 }
 
 
-def tensor_of(x: object, declared: str | None = None, real_lists: bool = False) -> _erx.Tensor:
-    """The tensor of `x`. `declared`: the format of raw bits (dtype V2). `real_lists`: integers in lists are numbers like others."""
+def tensor_of(x: object, declared: str | None = None, real_lists: bool = False, borrowed: bool = False) -> _erx.Tensor:
+    """The tensor of `x`. `declared`: the format of raw bits (dtype V2). `real_lists`: integers in lists are numbers like others.
+    `borrowed`: it reads the elements of `x`, which has to stay as it is while the tensor is in use."""
     if isinstance(x, _erx.Tensor):
         return x
     if isinstance(x, (bool, int, float, Fraction, Decimal, complex)):
@@ -34,9 +35,9 @@ def tensor_of(x: object, declared: str | None = None, real_lists: bool = False) 
     if x is None or isinstance(x, (str, bytes, dict, set, frozenset)) or callable(x):
         raise TypeError(f"expected an array or a number, got {_name(x)}")
     if isinstance(x, (np.ndarray, np.generic)):
-        return _from_numpy(x, declared)
+        return _from_numpy(x, declared, borrowed)
     if _is_torch(x):
-        return _from_torch(x)
+        return _from_torch(x, borrowed)
     if isinstance(x, (list, tuple)):
         return _from_list(x, real_lists)
     return _from_protocol(x, declared)
@@ -61,7 +62,7 @@ def _scalar(x: object) -> _erx.Tensor:
     return _erx.rational(f"{exact.numerator}/{exact.denominator}")
 
 
-def _from_numpy(x: np.ndarray | np.generic, declared: str | None = None) -> _erx.Tensor:
+def _from_numpy(x: np.ndarray | np.generic, declared: str | None = None, borrowed: bool = False) -> _erx.Tensor:
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError("masked arrays are not supported: pass the data, and the mask as where=")
     array = np.asarray(x)
@@ -85,14 +86,14 @@ def _from_numpy(x: np.ndarray | np.generic, declared: str | None = None) -> _erx
     elif name in ("uint2", "uint4"):
         array, name = array.astype(np.uint8), "uint8"
     if name in _plain:
-        return _erx.tensor(_contiguous(array), _plain[name])
+        return _erx.tensor(_contiguous(array), _plain[name], borrowed)
     try:
         kind = DType(name).kind
     except ValueError:
         raise TypeError(f"arrays of dtype {dtype} are not supported") from None
     if kind[0] in "iu":
-        return _erx.tensor(_contiguous(array), kind)
-    return _erx.tensor(_contiguous(array).view(f"u{dtype.itemsize}"), kind)
+        return _erx.tensor(_contiguous(array), kind, borrowed)
+    return _erx.tensor(_contiguous(array).view(f"u{dtype.itemsize}"), kind, borrowed)
 
 
 def _raw_bits(array: np.ndarray, declared: str | None) -> _erx.Tensor:
@@ -119,7 +120,7 @@ def _is_torch_class(kind: type) -> bool:
     return any(c.__module__.partition(".")[0] == "torch" and c.__name__ == "Tensor" for c in kind.__mro__)
 
 
-def _from_torch(x) -> _erx.Tensor:  # not imported: only a user of PyTorch has one
+def _from_torch(x, borrowed: bool = False) -> _erx.Tensor:  # not imported: only a user of PyTorch has one
     import torch
 
     if x.layout is not torch.strided or x.is_nested:
@@ -145,7 +146,7 @@ def _from_torch(x) -> _erx.Tensor:  # not imported: only a user of PyTorch has o
         raise TypeError(f"tensors of dtype {x.dtype} are not supported") from None
     x = x.contiguous()
     array = _contiguous((x if bits is None else x.view(bits)).numpy())
-    return _erx.tensor(array if bits is None else array.view(codes), kind)
+    return _erx.tensor(array if bits is None else array.view(codes), kind, borrowed)
 
 
 @functools.cache  # names are spelled once, not for every tensor

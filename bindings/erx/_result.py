@@ -369,7 +369,7 @@ def _output(out: object, result: Result) -> _erx.Tensor:
         out = np.asarray(out)
     # In a list 1 is written for 1.0 where the result is not an integer.
     dtype = result.dtype
-    tensor = tensor_of(out, dtype.kind if dtype.is_floating else None, real_lists=dtype.category >= 2)
+    tensor = tensor_of(out, dtype.kind if dtype.is_floating else None, real_lists=dtype.category >= 2, borrowed=True)
     return _erx.as_complex(tensor) if written and dtype.is_complex else tensor
 
 
