@@ -10,6 +10,8 @@
 #include "eval/ladder.hpp"
 #include "eval/loops.hpp"
 #include "eval/parallel.hpp"
+#include "eval/reduce.hpp"
+#include "eval/reduce_line.hpp"
 #include "ops/complex.hpp"
 #include "ops/number_tile.hpp"
 
@@ -177,8 +179,10 @@ void Engine::plan(NodeId root) {
         if (!mixes) hull_is_enough_[operand] = false;
       }
       const bool is_map = row(graph_[operand]).gather == Gather::map;
-      if (gather == Gather::reduce || gather == Gather::join || gather == Gather::recurrence || gather == Gather::loop) want(operand);
-      if (!in_place && (gather != Gather::map || graph_[operand].shape != node.shape)) whole_[operand] = true;
+      const bool reduced_in_place = gather == Gather::reduce && operand == node.operands[0] && reduces_in_place(id);
+      if (reduced_in_place) wanted_[operand] = true;
+      else if (gather == Gather::reduce || gather == Gather::join || gather == Gather::recurrence || gather == Gather::loop) want(operand);
+      if (!in_place && !reduced_in_place && (gather != Gather::map || graph_[operand].shape != node.shape)) whole_[operand] = true;
       if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) {
         want(operand);
         const auto pair = pairs_.find(operand);
@@ -208,6 +212,11 @@ bool Engine::sums_in_place(NodeId leaf) const {
   constexpr std::int64_t worth = 64;
   const Tensor* tensor = input(leaf);
   return tensor && tensor->is_double() && options_.lowest == EvaluateOptions::Tier::f64 && size_of(tensor->extents) >= worth;
+}
+
+/// So may a reduction of an input over its last dimensions.
+bool Engine::reduces_in_place(NodeId id) const {
+  return sums_in_place(graph_[id].operands[0]) && ReduceLine::fits(graph_[id], reduction_of(graph_, id));
 }
 
 void Engine::make_whole(NodeId id) {

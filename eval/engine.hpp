@@ -122,6 +122,7 @@ class Engine {
 
   void plan(NodeId root);
   bool sums_in_place(NodeId leaf) const;
+  bool reduces_in_place(NodeId reduction) const;
   void find_readers();
   bool has_been_read(NodeId id) const;
   void give_back(NodeId last);

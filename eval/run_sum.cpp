@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "eval/choice_label.hpp"
+#include "eval/enclosed_line.hpp"
 #include "eval/engine.hpp"
 #include "eval/fixed_order.hpp"
 #include "eval/ladder.hpp"
@@ -13,6 +14,7 @@
 #include "eval/matrix_sum.hpp"
 #include "eval/parallel.hpp"
 #include "eval/reduce.hpp"
+#include "eval/reduce_line.hpp"
 #include "eval/sum_plane.hpp"
 #include "eval/sum_parts.hpp"
 #include "eval/tally.hpp"
@@ -182,8 +184,18 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
   const auto need_arrays = [&] {
     if (in_place) std::call_once(once, [&] { engine.make_whole(leaf); });
   };
+  const bool enclosed = engine.options().lowest == EvaluateOptions::Tier::f64 && EnclosedLine::fits(engine, sum);
+  const std::optional<EnclosedLine> lines = enclosed ? std::optional(EnclosedLine(engine, sum)) : std::nullopt;
   const auto bulk = [&](std::int64_t e) {
     need_arrays();
+    SumParts<F64> parts;
+    if (lines) {
+      EnclosedLine::Buffer buffer;
+      if (lines->parts(e, parts, buffer)) {
+        const Set<F64> s = sum_of_parts(parts, sum.rule, {});
+        return after ? row(*after).map.f64({&s, 1}, after->attributes, {}) : s;
+      }
+    }
     BulkReader reader(engine);
     const Set<F64> s = sum_element<F64>(sum, e, reader, {});
     return after ? row(*after).map.f64({&s, 1}, after->attributes, {}) : s;
@@ -212,9 +224,13 @@ Stored run_reduction(Engine& engine, NodeId id) {
   const Node& node = engine.graph()[id];
   const std::int64_t n = size_of(reduction.extents);
   SumPlane p(n, settles(node.type), !engine.graph().has_freedom(id));
+  const bool in_lines = ReduceLine::fits(node, reduction);
+  if (!in_lines) engine.make_whole(node.operands[0]);
+  const std::optional<ReduceLine> line = in_lines ? std::optional(ReduceLine(engine, node, reduction)) : std::nullopt;
   run_elements(
       engine, n, reduction.leaves, settles(node.type), p,
       [&](std::int64_t e) {
+        if (line) return line->element(e);
         BulkReader reader(engine);
         return reduce_element<F64>(node, reduction, e, reader, {});
       },

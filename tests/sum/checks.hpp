@@ -30,6 +30,7 @@ const std::vector<Check>& order_checks();   // ops: enumerated executions in sma
 const std::vector<Check>& tensor_core_checks();
 const std::vector<Check>& bound_checks();  // ops: approx and the casts, counted out
 const std::vector<Check>& line_checks();    // eval: sums along lines, in vectors, against exact sums
+const std::vector<Check>& enclosed_checks();  // eval: sums of enclosures and reductions, in vectors, against exact sums and multiple precision
 const std::vector<Check>& matrix_checks();  // eval: products of matrices against exact sums
 
 }  // namespace erx::test

@@ -95,6 +95,13 @@ TEST_CASE("sums: matrix products, element by element and exactly") {
   std::printf("matrix sums: %ld products, %ld elements\n", figures.cases, figures.values);
 }
 
+TEST_CASE("sums: of enclosures and reductions in vectors, against exact sums and multiple precision") {
+  Figures figures;
+  run(enclosed_checks(), 20, figures);
+  CHECK(figures.cases > 800);
+  std::printf("sums of enclosures: %ld sums and graphs, %ld sets\n", figures.cases, figures.values);
+}
+
 TEST_CASE("sums: along lines in vectors, in any order and in one, as leaf by leaf") {
   Figures figures;
   run(line_checks(), 1, figures);
