@@ -1,9 +1,10 @@
 // `fold`: a bounded loop over state. Steps of one form become one node, whatever their number (ir/loop.hpp); the others are written out:
 // a last tile that is short, the steps before types and shapes of the states settle, a step that depends on its number otherwise
-// than by a place that is linear in it. Each step is lowered for itself and compared with the first, so one node means what
+// than by places that are linear in it, or in its quotient and rest by one number (course.hpp). Each step is lowered for itself and compared with the first, so one node means what
 // the steps written out would mean.
 #include <algorithm>
 
+#include "grammar/course.hpp"
 #include "grammar/lower.hpp"
 #include "grammar/words.hpp"
 #include "ops/loop.hpp"
@@ -31,6 +32,12 @@ class Lowering::Fold {
     std::vector<NodeId> outside;  // what it reads, by the inputs behind the states
     std::vector<Movable> numbers;
   };
+  /// Steps that are one node, and how their numbers follow the variable; period: of those that go in turns.
+  struct Way {
+    std::size_t count = 0;
+    std::int64_t period = 1;
+    std::vector<Course> courses = {};
+  };
   struct Mark {
     std::size_t nodes, names, errors, warnings, assumptions;
     int written_out;
@@ -44,6 +51,7 @@ class Lowering::Fold {
   std::vector<std::string> order_;
   std::vector<Value> states_;
   Steps steps_;
+  bool has_looked_for_turns_ = false;
 
   std::string variable() const { return s_[1].text; }
   bool declare();
@@ -61,7 +69,9 @@ class Lowering::Fold {
   bool is_written_in(NodeId, const Type&) const;
   bool fits(NodeId start, const Kind&) const;
   std::size_t as_one_node(std::size_t k);
-  void append(const Step&, std::size_t k, std::size_t count, const std::vector<std::int64_t>& strides, const std::vector<Kind>&);
+  Way way_of(const Step& first, std::size_t k, const std::vector<Kind>&);
+  static Graph around(Loop inner, const Span&);
+  void append(const Step&, std::size_t k, const Way&, const std::vector<Kind>&);
 };
 
 Value Lowering::fold(const Syntax& s, const Manner& mode) { return Fold(*this, s, mode).run(); }
@@ -335,28 +345,72 @@ std::size_t Lowering::Fold::as_one_node(std::size_t k) {
     }
   }
   if (!same_operations(as_started->body, first->body) || as_started->outside != first->outside || as_started->numbers != first->numbers) return 0;
-  std::vector<std::int64_t> strides(first->numbers.size(), 0);
-  std::size_t count = 1;
-  for (; k + count < steps_.parts.size(); ++count) {
-    const auto step = alone(kinds, k + count);
-    if (!step || step->outside != first->outside || !same_but_for_numbers(step->body, first->body)) break;
-    bool is_linear = true;
-    for (std::size_t n = 0; n < strides.size(); ++n) {
-      const std::int64_t here = step->numbers[n].value, there = first->numbers[n].value;
-      if (count == 1) strides[n] = here - there;
-      is_linear = is_linear && here - there == strides[n] * static_cast<std::int64_t>(count);
-      if (first->numbers[n].is_literal && strides[n] != 0) is_linear = is_linear && !steps_.are_tiles && here == number_of(k + count) && there == number_of(k);
-    }
-    if (!is_linear) break;
-  }
-  if (count < 2 || (count == 2 && (k > 1 || k + count + 1 < steps_.parts.size()))) return 0;  // any two numbers are linear
-  append(*first, k, count, strides, kinds);
-  return count;
+  const Way way = way_of(*first, k, kinds);
+  if (way.count) append(*first, k, way, kinds);
+  return way.count;
 }
 
-void Lowering::Fold::append(const Step& first, std::size_t k, std::size_t count, const std::vector<std::int64_t>& strides, const std::vector<Kind>& kinds) {
-  std::vector<std::int64_t> at_zero;
-  for (std::size_t n = 0; n < strides.size(); ++n) at_zero.push_back(first.numbers[n].value - strides[n] * number_of(k));
+/// The steps from k on that are of the form of the first one and whose numbers follow the variable, straight or in turns.
+Lowering::Fold::Way Lowering::Fold::way_of(const Step& first, std::size_t k, const std::vector<Kind>& kinds) {
+  const bool may_turn = !steps_.are_tiles && !has_looked_for_turns_;  // which costs a look at all steps
+  std::vector<std::vector<std::int64_t>> numbers(first.numbers.size());
+  std::size_t straight = 0, count = 0;  // steps that go straight, and that are of this form
+  for (; k + count < steps_.parts.size(); ++count) {
+    const auto step = count ? alone(kinds, k + count) : std::optional(first);
+    if (!step || step->outside != first.outside || !same_but_for_numbers(step->body, first.body)) break;
+    bool is_straight = straight == count, is_literal_right = true, moves_literal = false;
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+      const std::int64_t here = step->numbers[n].value, there = first.numbers[n].value;
+      if (count > 1) is_straight = is_straight && here - there == (numbers[n][1] - there) * static_cast<std::int64_t>(count);
+      moves_literal = moves_literal || (first.numbers[n].is_literal && here != there);
+      if (first.numbers[n].is_literal && here != there)
+        is_literal_right = is_literal_right && !steps_.are_tiles && here == number_of(k + count) && there == number_of(k);
+    }
+    if (!is_literal_right || (!is_straight && (!may_turn || moves_literal))) break;  // i as period * j + r would be other operations
+    for (std::size_t n = 0; n < numbers.size(); ++n) numbers[n].push_back(step->numbers[n].value);
+    if (is_straight) straight = count + 1;
+  }
+  Way way;
+  const auto follow = [&](std::size_t steps) {
+    way = {steps};
+    for (const auto& n : numbers) {
+      const auto course = course_of({n.begin(), n.begin() + static_cast<std::ptrdiff_t>(steps)}, number_of(k));
+      if (!course || (course->period > 1 && way.period > 1 && course->period != way.period)) return false;
+      way.period = std::max(way.period, course->period);
+      way.courses.push_back(*course);
+    }
+    return true;
+  };
+  if (straight < count) {
+    has_looked_for_turns_ = true;
+    if (follow(count) && number_of(k) % way.period == 0 && count / static_cast<std::size_t>(way.period) > 1) {
+      way.count -= count % static_cast<std::size_t>(way.period);
+      return way;
+    }
+  }
+  if (straight < 2 || (straight == 2 && (k > 1 || k + straight + 1 < steps_.parts.size()))) return {};  // any two numbers are linear
+  follow(straight);
+  return way;
+}
+
+/// A body that is a loop.
+Graph Lowering::Fold::around(Loop inner, const Span& at) {
+  Graph body;
+  for (const NodeId id : inner.body.inputs) body.inputs.push_back(body.append(inner.body[id]));
+  const std::size_t states = inner.states();
+  const NodeId fold = build_fold(body, std::make_shared<const Loop>(std::move(inner)), body.inputs, at);
+  for (std::size_t i = 0; i < states; ++i) body.results.push_back({"", build_state(body, fold, i, at), {}});
+  return body;
+}
+
+/// Steps that go in turns are a loop over the turns around one over the steps of a turn: i is period * j + r.
+void Lowering::Fold::append(const Step& first, std::size_t k, const Way& way, const std::vector<Kind>& kinds) {
+  std::vector<std::int64_t> at_zero, turns, steps;
+  for (const Course& c : way.courses) {
+    at_zero.push_back(c.at_zero);
+    turns.push_back(c.period == 1 ? c.turn * way.period : c.turn);
+    steps.push_back(c.period == 1 ? c.turn : c.each);
+  }
   std::vector<NodeId> operands;
   for (std::size_t i = 0; i < order_.size(); ++i) {
     NodeId start = *states_[i].node;
@@ -371,9 +425,16 @@ void Lowering::Fold::append(const Step& first, std::size_t k, std::size_t count,
   const Mark before = mark();
   Loop loop;
   loop.variable = l_.unique(variable());
-  loop.first = number_of(k);
-  loop.count = static_cast<std::int64_t>(count);
-  loop.body = moved(first.body, loop.variable, at_zero, strides);
+  loop.first = number_of(k) / way.period;
+  loop.count = static_cast<std::int64_t>(way.count) / way.period;
+  loop.body = moved(first.body, loop.variable, at_zero, turns);
+  if (way.period > 1) {
+    Loop turn;
+    turn.variable = l_.unique(variable());
+    turn.count = way.period;
+    turn.body = moved(loop.body, turn.variable, at_zero, steps);
+    loop.body = around(std::move(turn), l_.span(s_));
+  }
   back_to(before, true);
   const NodeId node = build_fold(l_.graph, std::make_shared<const Loop>(std::move(loop)), std::move(operands), l_.span(s_));
   for (std::size_t i = 0; i < order_.size(); ++i) {

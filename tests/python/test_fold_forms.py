@@ -171,6 +171,37 @@ def test_a_gradient_stops_at_complex_states_as_at_complex_numbers(step):
             call(f"{lets}; f32(vjp(sum(real({last.strip()})), wrt=x, grad=1))")
 
 
+# --- steps that go in turns ---
+
+TURNS = ["f32(h * 0.5 + v[i // 2])", "f32(h * 0.5 + v[i % 4])", "f32(h * v[i // 3] + v[i])", "f32(h * 0.5 + v[i // 4 * 8 + i % 4])", "f32(h * 0.25 + v[i % 3] * i)",
+         "f32(h * 0.5 + v[60 - i // 5] - v[(i + 1) % 5])", "any_of(f32(h / 2 + v[i // 2]), f32(h / 4))", "f32(h * 0.5 + v[i // 2] * v[i // 4])", "f32(h * 0.5 + v[i * i])",
+         "acc<f32>(h + sum(v[i // 4 * 4:i // 4 * 4 + 4] * x))", "f32(h + (fold (r = h) over j in 0..3 { next f32(r * 0.5 + v[i // 2 + j]) }))"]
+
+
+@pytest.mark.parametrize("step", TURNS)
+@pytest.mark.parametrize("first, count", [(0, 2), (0, 4), (0, 7), (0, 8), (0, 13), (0, 19), (1, 9), (2, 12), (3, 13), (4, 15)])
+def test_places_by_quotient_and_rest(step, first, count):
+    starts = {"h": "0.5"}
+    one = call(loop(starts, step, count, first))
+    if "fold" in step:
+        steps = written_out(starts, step.replace("r * 0.5", "rr * 0.5").replace("(r = h)", "(rr = h)"), count, first)
+    else:
+        steps = written_out(starts, step, count, first)
+    other = call(steps)
+    np.testing.assert_array_equal(one.lo, other.lo, f"{step}, {count} steps from {first}")
+    np.testing.assert_array_equal(one.hi, other.hi)
+    again = call(one.spec)
+    np.testing.assert_array_equal(again.lo, one.lo)
+    np.testing.assert_array_equal(again.hi, one.hi)
+    assert again.spec == one.spec
+
+
+@pytest.mark.parametrize("step", TURNS[:4])
+def test_the_spec_of_turns_does_not_grow(step):
+    few, many = (call(loop({"h": "0.5"}, step, n), v=values(9000)).spec for n in (24, 3600))
+    assert few.count("\n") == many.count("\n") and few.count("fold") == many.count("fold") <= 2
+
+
 # --- the graph, memory ---
 
 ONE_NODE = {"complex states": "fold (h = z) over i in 0..{n} {{ next round<f32>(h * w + z) }}",
