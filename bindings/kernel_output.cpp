@@ -45,7 +45,7 @@ Tensor tensor_of(const SetTensor& sets, const Type& type, const ExampleLine& lin
       if (!x) {
         Diagnostic d{line.span, "this expression has several values, or none that is a double", ""};
         d.label = "element " + index_text(unravel(flat, sets.extents)) + " is " + element_text(sets, flat);
-        throw Error(std::move(d).note({}, "one execution is taken of sums, roundings and any_of; split, tensor_core and a cast of what does not fit stay free: write the order, or a wrap"));
+        throw Error(std::move(d).note({}, "one execution is taken of sums, roundings and any_of; tensor_core is a bound that names none, and a cast of what does not fit stays free: write the order, or a wrap"));
       }
       values[i] = *x;
     }

@@ -229,10 +229,16 @@ class InStep {
     add(lo, right);
   }
   void blocked(std::int64_t leaves, std::int64_t block, Numbers& lo, Numbers& hi) const {
-    sequence(0, std::min(block, leaves), 1, lo, hi);
+    const std::int64_t blocks = (leaves + block - 1) / block;
+    const auto sum = [&](std::int64_t k, Numbers& to, Numbers& to_hi) {
+      const std::int64_t first = (rule_.order.outer == OrderKind::rseq ? blocks - 1 - k : k) * block, size = std::min(block, leaves - first);
+      if (rule_.order.inner == OrderKind::rseq) sequence(first + size - 1, size, -1, to, to_hi);
+      else sequence(first, size, 1, to, to_hi);
+    };
+    sum(0, lo, hi);
     Numbers next, none;
-    for (std::int64_t first = block; first < leaves; first += block) {
-      sequence(first, std::min(block, leaves - first), 1, next, none);
+    for (std::int64_t k = 1; k < blocks; ++k) {
+      sum(k, next, none);
       add(lo, next);
     }
   }

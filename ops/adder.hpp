@@ -99,13 +99,19 @@ class Adder {
     return pair(first, middle, pairwise(first, middle, block), middle, last, pairwise(middle, last, block));
   }
 
-  /// Blocks from left to right, each from left to right.
+  /// Blocks one after the other, from the left or the right, and so the leaves of each.
   Ends<R> blocked(std::size_t block) {
-    const std::size_t n = leaves_.size();
-    Ends<R> total = range(0, std::min(block, n));
-    for (std::size_t first = block; first < n; first += block) {
-      const std::size_t last = std::min(first + block, n);
-      total = pair(0, first, total, first, last, range(first, last));
+    const std::size_t n = leaves_.size(), blocks = (n + block - 1) / block;
+    const bool from_right = rule_.order.outer == OrderKind::rseq;
+    Ends<R> total{};
+    std::size_t leaves = 0;  // in `total`, from `start` on
+    std::size_t start = 0;
+    for (std::size_t k = 0; k < blocks; ++k) {
+      const std::size_t first = (from_right ? blocks - 1 - k : k) * block, last = std::min(first + block, n);
+      const Ends<R> sum = range(first, last, rule_.order.inner == OrderKind::rseq);
+      total = k == 0 ? sum : pair(start, start + leaves, total, first, last, sum);
+      start = k == 0 ? first : std::min(start, first);
+      leaves += last - first;
     }
     return total;
   }
@@ -169,9 +175,9 @@ class Adder {
 
   bool can_fuse(std::size_t i) const { return leaves_[i].is_product && rule_.contraction != Contraction::never; }
 
-  Ends<R> range(std::size_t first, std::size_t last) {
+  Ends<R> range(std::size_t first, std::size_t last, bool from_right = false) {
     std::vector<std::size_t> order(last - first);
-    for (std::size_t i = first; i < last; ++i) order[i - first] = i;
+    for (std::size_t i = first; i < last; ++i) order[i - first] = from_right ? last - 1 - (i - first) : i;
     return sequence(order);
   }
 

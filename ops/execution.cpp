@@ -45,6 +45,7 @@ NodeId summed(Graph& g, const std::vector<NodeId>& x, const Attributes& a, const
   one.order.kind = plain(a.order.kind);
   one.order.inner = plain(a.order.inner);
   one.order.outer = plain(a.order.outer);
+  if (a.order.kind == OrderKind::split) one.order.numbers.resize(1);
   if (a.order.kind == OrderKind::height) one.order = {.kind = OrderKind::pairwise, .numbers = {1}};
   if (a.contraction == Contraction::free) one.contraction = Contraction::never;
   one.rounding = plain(a.rounding);

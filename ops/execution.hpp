@@ -1,7 +1,7 @@
 // One of the executions that a graph allows, with every choice made the plain way, so that a wrong kernel can be written as a spec.
 // The first alternative of any_of and choose; sr and faithful to nearest even; what may be flushed is not; sums and recurrences from left
-// to right (height: pairwise), each product rounded by itself; operations of `within` and functions known by their error rounded to nearest.
-// What has no plain choice stays free: split, tensor_core, a cast of a value that does not fit.
+// to right (height: pairwise; split: the first number of parts), each product rounded by itself; operations of `within` and functions known by their
+// error rounded to nearest. What has no plain choice stays free: tensor_core, which is a bound, a cast of a value that does not fit.
 //   const Graph one = one_execution(graph);   one has the inputs and results of graph
 #pragma once
 #include "ops/op.hpp"

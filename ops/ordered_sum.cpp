@@ -130,10 +130,11 @@ Leaf<R> stored_part(const Set<R>& part, const Format& store, const SumRule& rule
 }
 
 /// s contiguous parts of ceil(n/s) leaves, each in any order, stored, then added in any order; the hull over the numbers of parts.
+/// In sequence, if that is the outer order: one execution (ops/execution.hpp).
 template <class R>
 Set<R> split_sum(const std::vector<Leaf<R>>& leaves, const SumRule& rule, Context c) {
   SumRule part_rule = rule, outer = rule;
-  part_rule.order = outer.order = {};
+  part_rule.order = outer.order = {.kind = rule.order.outer == OrderKind::seq ? OrderKind::seq : OrderKind::any};
   const Format& store = rule.order.store ? *rule.order.store : rule.format;
   Set<R> all = Set<R>::special(0);
   bool first = true;

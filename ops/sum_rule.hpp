@@ -33,7 +33,7 @@ inline bool loses_subnormals(const SumRule& rule) { return rule.flush != Flush::
 
 /// One tree: evaluated on both ends, not bounded.
 inline bool is_fixed(const Order& order) {
-  const auto one = [](OrderKind k) { return k == OrderKind::seq; };
+  const auto one = [](OrderKind k) { return k == OrderKind::seq || k == OrderKind::rseq; };
   switch (order.kind) {
     case OrderKind::seq:
     case OrderKind::rseq:

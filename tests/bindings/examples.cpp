@@ -177,7 +177,8 @@ TEST_CASE("examples: the execution that is taken is one that the expression allo
   // Each body is claimed to cover itself: one execution of it has to be in its own set.
   for (const char* body : {
            "round<bf16>(acc<f32>(A @ B))", "round<bf16>(acc<f32, assoc>(A @ B))", "round<bf16>(acc<f32, height(7)>(A @ B))",
-           "round<bf16>(acc<f32, blocked(8, inner=any, outer=any), fma=always>(A @ B))", "round<bf16, sr>(acc<f32, ftz=free>(A @ B))",
+           "round<bf16>(acc<f32, blocked(8, inner=any, outer=any), fma=always>(A @ B))", "round<bf16>(acc<f32, split({3, 2}, store=bf16)>(A @ B))",
+           "acc<bf16, split({2, 4})>(A @ B)", "round<bf16, sr>(acc<f32, ftz=free>(A @ B))",
            "round<bf16, faithful>(exact(A @ B))", "round<bf16>(within<f32>((A @ B) * 3 + 1))", "round<bf16>(within<f32, ftz>(exp(A @ B)))",
            "round<bf16>(approx<f32, ulp=2, lo=0, hi=1>(sigmoid(A @ B)))", "round<bf16>(approx<f32, rel=0.01, abs=1>(A @ B))",
            "any_of(round<bf16>(A @ B), round<bf16, rtz>(A @ B))", "any_of<\"way\">(round<bf16>(A @ B), round<bf16, rtz>(A @ B))",

@@ -21,7 +21,8 @@ MODES = ["rne", "rna", "rtz", "rtp", "rtn", "rto", "sr", "faithful"]
 LITERALS = ["0.3", "0.1", "2", "1.5", "7", "0", "1e-3", "0.0625", "60000", "3", "1"]
 ORDERS = [("any", ("any",))] * 4 + [("seq", ("seq",))] * 2 + [
     ("assoc", ("assoc",)), ("rseq", ("rseq",)), ("pairwise(1)", ("pairwise", 1)), ("pairwise(2)", ("pairwise", 2)),
-    ("blocked(2)", ("blocked", 2)), ("blocked(2, inner=any, outer=seq)", ("blocked", 2, "any", "seq")), ("height(3)", ("height", 3)),
+    ("blocked(2)", ("blocked", 2)), ("blocked(2, inner=any, outer=seq)", ("blocked", 2, "any", "seq")),
+    ("blocked(2, inner=rseq, outer=rseq)", ("blocked", 2, "rseq", "rseq")), ("height(3)", ("height", 3)),
     ("split({1, 2})", ("split", (1, 2), None)), ("split({2}, store=bf16)", ("split", (2,), BF16))]
 DETERMINISTIC = {"seq", "rseq", "pairwise(1)", "pairwise(2)"}
 NAME = r"\b[xst]\d+\b"

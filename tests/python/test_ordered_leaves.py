@@ -23,7 +23,10 @@ def pairwise(leaves):
 
 
 ORDERS = {"seq": additions, "rseq": lambda x: additions(x[::-1]), "pairwise(2)": pairwise,
-          "blocked(4, inner=seq, outer=seq)": lambda x: additions([additions(x[i:i + 4]) for i in range(0, len(x), 4)])}
+          "blocked(4, inner=seq, outer=seq)": lambda x: additions([additions(x[i:i + 4]) for i in range(0, len(x), 4)]),
+          "blocked(4, inner=rseq, outer=seq)": lambda x: additions([additions(x[i:i + 4][::-1]) for i in range(0, len(x), 4)]),
+          "blocked(4, inner=seq, outer=rseq)": lambda x: additions([additions(x[i:i + 4]) for i in range(0, len(x), 4)][::-1]),
+          "blocked(3, inner=rseq, outer=rseq)": lambda x: additions([additions(x[i:i + 3][::-1]) for i in range(0, len(x), 3)][::-1])}
 
 
 def numbers(*shape, seed=0):
@@ -72,3 +75,17 @@ def test_products_of_complex_matrices_take_both_products_of_a_term_in_turn(shape
     for order in ("seq", "split({1})", "assoc"):
         result = er.expr(f"acc<f32, {order}>(A @ B)")(A=A, B=B)
         er.assert_covers(result, loop.astype(np.complex64).reshape(result.shape))
+
+
+@pytest.mark.parametrize("order", [name for name in ORDERS if name.startswith("blocked")])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 12, 13, 300])
+def test_blocks_have_one_value_the_loop_s(order, count):
+    """No other value is allowed, and the blocks of products are those of their rounded products."""
+    x, y = numbers(40, count, seed=11), numbers(40, count, seed=12)
+    fold = ORDERS[order]
+    for text, leaves in ((f"acc<f32, {order}>(sum(x, axis=1))", x), (f"acc<f32, {order}, fma=never>(sum(x * y, axis=1))", x * y)):
+        result = er.expr(text)(**({"x": x, "y": y} if "y" in text else {"x": x}))
+        loop = np.array([fold(list(row)) for row in leaves], F)
+        np.testing.assert_array_equal(result.lo, loop)
+        np.testing.assert_array_equal(result.hi, loop)
+        np.testing.assert_array_equal(er.expr(text)(**({"x": x, "y": y} if "y" in text else {"x": x}))._group.evaluated_by(lowest="exact").hull(0)[0], loop)

@@ -80,6 +80,8 @@ TEST_CASE("sums: every execution is in the set, and sets stay sharp") {
       {"height, closed bound, ftz", 79.338, 8109.55, 0.64},
       {"within, chain rule", 4.649, 451, 0.226},
       {"within, closed bound", 8.52, 643, 0.288},
+      {"blocked, from the right", 1, 1, 0},
+      {"blocked, from the right, ftz", 1, 1, 0},
   });
 }
 

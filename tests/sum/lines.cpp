@@ -132,11 +132,13 @@ Found one(const Case& c, std::uint64_t seed, Figures& figures) {
 Found all_lines(int effort, Figures& figures) {
   const Format f64 = *find_format("f64"), f32 = *find_format("f32"), bf16 = *find_format("bf16"), f16 = *find_format("f16"), e5m2 = *find_format("f8e5m2");
   const Order any, seq{.kind = OrderKind::seq}, rseq{.kind = OrderKind::rseq}, pairs{.kind = OrderKind::pairwise, .numbers = {8}},
-      blocks{.kind = OrderKind::blocked, .numbers = {32}, .inner = OrderKind::seq, .outer = OrderKind::seq};
+      blocks{.kind = OrderKind::blocked, .numbers = {32}, .inner = OrderKind::seq, .outer = OrderKind::seq},
+      back{.kind = OrderKind::blocked, .numbers = {32}, .inner = OrderKind::rseq, .outer = OrderKind::rseq},
+      forth{.kind = OrderKind::blocked, .numbers = {24}, .inner = OrderKind::rseq, .outer = OrderKind::seq};
   const struct {
     const char* name;
     Order order;
-  } orders[] = {{"any", any}, {"seq", seq}, {"rseq", rseq}, {"pairwise(8)", pairs}, {"blocked(32)", blocks}};
+  } orders[] = {{"any", any}, {"seq", seq}, {"rseq", rseq}, {"pairwise(8)", pairs}, {"blocked(32)", blocks}, {"blocked(32), both from the right", back}, {"blocked(24), from the right", forth}};
   const struct {
     Format operand, sum;
   } formats[] = {{f32, f32}, {bf16, f32}, {f64, f64}, {f16, f16}, {bf16, bf16}, {e5m2, f16}};

@@ -3,6 +3,7 @@
 // leaves exactly (each addition asserts it), so the only rounding is nearest() below.
 //   Executions(format, rule).any({{1.0}, {0.25, true}})   the results of 1 + 0.5*0.5, as bit patterns
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -169,7 +170,11 @@ class Executions {
       parts.push_back(of_kind(some, inner));
       blocks.push_back(some);
     }
-    if (outer == OrderKind::seq) {
+    if (outer == OrderKind::rseq) {
+      std::reverse(parts.begin(), parts.end());
+      std::reverse(blocks.begin(), blocks.end());
+    }
+    if (outer == OrderKind::seq || outer == OrderKind::rseq) {
       Values state = parts[0];
       for (std::size_t k = 1; k < parts.size(); ++k) {
         // The first block is the accumulator; a block of one product may be fused into it, or it into the second block.

@@ -142,6 +142,12 @@ void blocked(RandomCases& random, SumRule& r, std::size_t&) {
   r.order.inner = kinds[random(4)];
   r.order.outer = kinds[random(4)];
 }
+void from_right(RandomCases& random, SumRule& r, std::size_t&) {
+  r.order.kind = OrderKind::blocked;
+  r.order.numbers = {static_cast<std::int64_t>(1 + random(3))};
+  r.order.inner = random(3) ? OrderKind::rseq : OrderKind::seq;
+  r.order.outer = r.order.inner == OrderKind::seq || random(2) ? OrderKind::rseq : OrderKind::seq;
+}
 void split(RandomCases& random, SumRule& r, std::size_t& n) {
   n = std::max<std::size_t>(n, 2);
   r.order.kind = OrderKind::split;
@@ -283,6 +289,8 @@ const std::vector<Check>& order_checks() {
       {"within, chain rule", check<within, Path::leaves, 12, false>},
       {"within, closed bound", check<within, Path::summary, 0, false>},
       {"within, sets", check<within, Path::leaves, 0, true>},
+      {"blocked, from the right", check<from_right, Path::leaves, 0, false>},
+      {"blocked, from the right, sets", check<from_right, Path::leaves, 0, true>},
   };
   return all;
 }
