@@ -27,7 +27,14 @@ void Lowering::note_dims(Diagnostic& d, const std::vector<NodeId>& operands) con
 void Lowering::broken(const RuleBroken& rule, const std::vector<NodeId>& operands, const std::vector<Span>& spans, const Span& at) {
   const bool one = rule.operand >= 0 && rule.operand < static_cast<int>(spans.size());
   Diagnostic d{one ? spans[static_cast<std::size_t>(rule.operand)] : at, rule.what, rule.label};
-  note_dims(d, operands);
+  const auto says = [&](const char* word) { return rule.what.find(word) != rule.what.npos; };
+  if (says("shape") || says("dimension") || says("ax") || says("elements") || says("[")) {
+    note_dims(d, operands);
+  } else if (one) {  // its type is wrong: where it comes from, if that is one place
+    Diagnostic declared = d;
+    note_dims(declared, {operands.at(static_cast<std::size_t>(rule.operand))});
+    if (declared.notes.size() == 1) d.notes.push_back({declared.notes[0].span, "declared here"});
+  }
   error(std::move(d));
 }
 

@@ -1,4 +1,5 @@
 // Functions known by their error, and conversions to integers: approx, cast, wrap, saturate.
+#include <algorithm>
 #include <cstdlib>
 
 #include "grammar/lower.hpp"
@@ -8,6 +9,7 @@ namespace erx {
 namespace {
 
 /// The bounds that may be expressions, in the order of an approx node's operands.
+const std::vector<std::string> approx_words = {"ulp", "steps", "rel", "abs", "lo", "hi", "src"};
 constexpr const char* bound_words[] = {"rel", "abs", "lo", "hi"};
 
 }  // namespace
@@ -30,6 +32,15 @@ bool Lowering::bounds(const Syntax& list, Attributes& attributes, std::vector<Va
     const bool own = a.is(Form::argument) && a.text != "ftz";
     if (!own) {
       words.children.push_back(a);
+    } else if (std::find(approx_words.begin(), approx_words.end(), a.text) == approx_words.end()) {
+      const Span word{ast().source, a.begin, a.begin + static_cast<std::uint32_t>(a.text.size())};
+      Diagnostic d{word, "`approx` has no parameter `" + a.text + "`", "it has ulp, steps, rel, abs, lo, hi, src, a rounding and ftz"};
+      const std::string near = did_you_mean(a.text, approx_words);
+      const bool is_there = std::any_of(list.children.begin(), list.children.end(), [&](const Syntax& o) { return o.is(Form::argument) && o.text == near; });
+      if (!near.empty() && !is_there) std::move(d).note({}, "did you mean `" + near + "`?").suggest(word, near);
+      error(std::move(d));
+      ok = false;
+      has_error = true;
     } else if (!given.emplace(a.text, &a[0]).second) {
       error({span(a), "`" + a.text + "` is given twice", ""});
       ok = false;
@@ -77,14 +88,6 @@ bool Lowering::bounds(const Syntax& list, Attributes& attributes, std::vector<Va
     if (v.is_tuple) error({v.at, "a tuple is not a number", "expected one value"});
     attributes.bounds |= static_cast<std::uint8_t>(1u << k);
     operands.push_back(std::move(v));
-  }
-  for (const auto& [word, value] : given) {
-    const bool known = word == "src" || word == "ulp" || word == "steps" || word == "rel" || word == "abs" || word == "lo" || word == "hi";
-    if (known) continue;
-    Diagnostic d{span(*value), "`approx` has no parameter `" + word + "`", "it has ulp, steps, rel, abs, lo, hi, src, a rounding and ftz"};
-    error(std::move(d));
-    ok = false;
-    has_error = true;
   }
   if (!has_error) {
     error({span(list), "`approx` needs its error", "one of ulp=, steps=, rel= and abs=, as in approx<f32, ulp=2>(exp(x))"});

@@ -107,6 +107,14 @@ Lowering::Arguments Lowering::arguments(const Syntax& call, const std::vector<st
     Diagnostic d{span(call), "`" + call.text + "` takes " + wanted + ", found " + std::to_string(sorted.positional.size()), ""};
     if (const Op* op = find_op(call.text)) d.label = std::string(op->doc);
     if (call.text == "tiles") d.label = "tiles(N, 128): slices of at most 128 elements";
+    if (sorted.positional.size() > max && (call.text == "zeros" || call.text == "ones")) {
+      const Span shape{ast().source, sorted.positional.front()->begin, sorted.positional.back()->end};
+      std::move(d).suggest(shape, "(" + std::string(shape.text()) + ")");
+    } else if (sorted.positional.size() == max + 1 && call.text != "max" && call.text != "min" && !sorted.named.contains("axis") &&
+               std::find(keywords.begin(), keywords.end(), "axis") != keywords.end()) {
+      const Span last = span(*sorted.positional.back());
+      std::move(d).suggest(last, "axis=" + std::string(last.text()));
+    }
     if (call.text == "max" || call.text == "min") std::move(d).note({}, "of two values: " + call.text + "imum(x, y)");
     error(std::move(d));
     sorted.ok = false;

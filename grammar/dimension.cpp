@@ -38,6 +38,10 @@ std::optional<Dim> Lowering::dimension(const Syntax& s) {
     case Form::name: {
       if (const Name* known = find(s.text)) {
         if (known->value.dim) return known->value.dim;
+        if (known->value.tile) {
+          error(Diagnostic{span(s), "`" + s.text + "` is a tile: it stands by itself in an index, as in x[" + s.text + "]", ""}.note(known->declared, "declared here"));
+          return {};
+        }
         if (!known->value.node && !known->value.is_tuple) return {};  // comes with the call, or has been reported
         error(Diagnostic{span(s), "`" + s.text + "` is not a whole number that is known before the inputs are read", ""}.note(
             known->declared, "declared here"));

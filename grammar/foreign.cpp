@@ -26,13 +26,13 @@ constexpr std::array table = {
     Foreign{"size", "", "dimensions have names, and len(x) is the first"}, Foreign{"range", "", loop},
     // statements and values
     Foreign{"for", "", loop}, Foreign{"while", "", loop}, Foreign{"if", "", choice}, Foreign{"else", "", choice},
-    Foreign{"def", "", "a function is `fn name(x) = ..`"}, Foreign{"lambda", "", "a function is `fn name(x) = ..`"},
+    Foreign{"def", "", "a kernel is `spec name(x: f32[N]) -> f32[N] { .. }`, a function `fn name(x) = ..`"}, Foreign{"lambda", "", "a function is `fn name(x) = ..`"},
     Foreign{"INF", "inf", ""}, Foreign{"Inf", "inf", ""}, Foreign{"infinity", "inf", ""}, Foreign{"NAN", "nan", ""}, Foreign{"NaN", "nan", ""},
     Foreign{"True", "true", ""}, Foreign{"False", "false", ""}, Foreign{"np", "", alone}, Foreign{"numpy", "", alone}, Foreign{"torch", "", alone},
     Foreign{"jnp", "", alone}, Foreign{"math", "", alone}, Foreign{"tl", "", alone}, Foreign{"F", "", alone},
     // types and arguments
     Foreign{"fp8", "f8e4m3fn", ""}, Foreign{"float8", "f8e4m3fn", ""}, Foreign{"fp8e4m3", "f8e4m3fn", ""}, Foreign{"fp8e5m2", "f8e5m2", ""},
-    Foreign{"fp4", "f4e2m1fn", ""}, Foreign{"number", "real", ""}, Foreign{"boolean", "bool", ""}, Foreign{"dim", "axis", ""},
+    Foreign{"fp4", "f4e2m1fn", ""}, Foreign{"number", "real", ""}, Foreign{"boolean", "bool", ""}, Foreign{"integer", "int", ""}, Foreign{"dim", "axis", ""},
     Foreign{"keepdim", "keepdims", ""},
     // signs
     Foreign{"&&", "and", ""}, Foreign{"||", "or", ""}, Foreign{"&", "and", ""}, Foreign{"|", "or", ""}, Foreign{"!", "not ", ""},

@@ -3,6 +3,7 @@
 
 #include "grammar/foreign.hpp"
 #include "grammar/lower.hpp"
+#include "grammar/words.hpp"
 
 namespace erx {
 
@@ -278,7 +279,9 @@ Value Lowering::index(Value x, const Syntax& s) {
   }
   if (!x.node) {
     for (const Syntax& i : s.children) {  // still check what is written
-      if (!i.is(Form::slice) && !i.is(Form::ellipsis) && !i.is(Form::nothing) && i.text != "None") integer(i, "an index");
+      const Name* loop = i.is(Form::name) ? find(i.text) : nullptr;
+      const bool is_tile = loop && loop->value.tile;
+      if (!is_tile && !i.is(Form::slice) && !i.is(Form::ellipsis) && !i.is(Form::nothing) && i.text != "None") integer(i, "an index");
     }
     is_complete = false;
     return Value::unknown(at);
@@ -287,7 +290,7 @@ Value Lowering::index(Value x, const Syntax& s) {
   auto takes_axis = [](const Syntax& i) { return !i.is(Form::ellipsis) && !(i.is(Form::name) && i.text == "None"); };
   const auto used = static_cast<std::size_t>(std::count_if(s.children.begin(), s.children.end(), takes_axis));
   if (used > from.size()) {
-    error({span(s), "too many indices: " + std::to_string(used) + " for " + std::to_string(from.size()) + " dimensions",
+    error({span(s), "too many indices: " + std::to_string(used) + " for " + plural(from.size(), "dimension"),
            "has shape " + to_string(from)});
     return Value::unknown(at);
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "grammar/lower.hpp"
+#include "grammar/words.hpp"
 
 namespace erx {
 namespace {
@@ -92,7 +93,14 @@ std::optional<Lowering::Steps> Lowering::steps(const Syntax& range) {
   }
   const Syntax& call = range[0];
   if (!call.is(Form::call) || call.text != "tiles") {
-    error({span(range), "expected a range", "as in 0..B or tiles(N, 128)"});
+    Diagnostic d{span(range), "expected a range", "as in 0..B or tiles(N, 128)"};
+    const auto text = [&](std::size_t k) { return std::string(span(call.children.back()[k]).text()); };
+    const std::size_t numbers = call.is(Form::call) ? call.children.back().size() : 0;
+    if (call.is(Form::call) && call.text == "range" && (numbers == 1 || numbers == 2))
+      std::move(d).suggest(span(call), numbers == 1 ? "0.." + text(0) : text(0) + ".." + text(1));
+    else if (call.is(Form::call) && !did_you_mean(call.text, {"tiles"}).empty())
+      std::move(d).suggest({ast().source, call.begin, call.begin + static_cast<std::uint32_t>(call.text.size())}, "tiles");
+    error(std::move(d));
     return {};
   }
   Arguments given = arguments(call, {}, 2, 2);

@@ -202,7 +202,8 @@ Value Lowering::name(const Syntax& s, const Manner& mode) {
   }
   Diagnostic d{at, "unknown name `" + s.text + "`", "not defined here"};
   const bool told = tell_foreign(d, s.text, at);
-  const std::string near = told ? "" : did_you_mean(s.text, names());
+  std::string near = told ? "" : did_you_mean(s.text, names());
+  if (!told && near.empty() && s.text.size() > 3) near = did_you_mean(s.text, {"return", "next", "assume"});  // a statement, misspelt
   if (told) d.label = "";
   if (!near.empty()) {
     std::move(d).note({}, "did you mean `" + near + "`?").suggest(at, near);

@@ -50,7 +50,9 @@ bool fits(const Graph& graph, NodeId id, const Type& type) {
 void Lowering::give_one(const Declared& declared, const Value& given) {
   const Value v = declared.type && !given.is_tuple ? as_declared(given, *declared.type) : given;
   if (v.is_tuple) {
-    error({v.at, "a tuple where one result is declared", ""});
+    Diagnostic d{v.at, "a tuple where one result is declared", "several are declared by names, as in -> (y: f32[N], z: f32[N])"};
+    if (declared.span) std::move(d).note(declared.span, "declared here");
+    error(std::move(d));
     return;
   }
   if (!v.node) {

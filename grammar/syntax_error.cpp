@@ -47,6 +47,12 @@ void SyntaxErrors::report(const char* at, const std::string& expected) {
     add(with_foreign({span, "unexpected " + found(span), "expected an operator, a newline or `;`"}));
     return;
   }
+  if (expected.rfind("an expression", 0) == 0 && !span.text().empty() && std::isdigit(static_cast<unsigned char>(span.text()[0]))) {
+    std::size_t end = span.end;  // 1e-3f
+    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_')) ++end;
+    const Span whole{source_, span.begin, static_cast<std::uint32_t>(end)};
+    if (end > span.end) return add(Diagnostic{whole, "`" + std::string(whole.text()) + "` is not a number", "a number is exact and has no letters behind it"}.suggest(whole, std::string(span.text())));
+  }
   Diagnostic d{span, "expected " + expected + ", found " + found(span), "expected " + expected};
   const std::string_view word = span.text();
   const bool wants_name = expected.find("name") != expected.npos || expected.find("parameter") != expected.npos;
@@ -55,7 +61,13 @@ void SyntaxErrors::report(const char* at, const std::string& expected) {
   } else if (expected == "`<` with a format" && word_before(span) == "float") {
     std::move(d).note({}, "float<e=8, m=10> is a format by its numbers; f32 is a named one, and `real` an exact number");
   } else if (expected == "`<` with a format") {
-    std::move(d).note({}, "a rounding says its format between < and >, as in round<bf16>(x)");
+    const std::string_view head = word_before(span);
+    const bool is_of_integers = head == "cast" || head == "wrap" || head == "saturate";
+    if (is_of_integers) d.what = "expected `<` with a type of integers, found " + found(span);
+    if (is_of_integers) d.label = "expected `<` with a type of integers";
+    std::move(d).note({}, is_of_integers ? "the type stands between < and >, as in " + std::string(head) + "<i32>(x)"
+                                         : "a rounding says its format between < and >, as in " +
+                                               (head == "approx" ? "approx<f32, ulp=2>" : std::string(head.empty() ? "round" : head) + "<f32>") + "(x)");
   } else if (expected == "`=`" && word == ":") {
     std::move(d).note({}, "a name has the type of its value: let y = f32(x)");
   } else if (expected == "`:` and a type") {
