@@ -9,6 +9,15 @@
 #include "ops/sum_rule.hpp"
 
 namespace erx {
+
+/// What the loops below need, in registers.
+struct RowConstants {
+  double max_finite, eta, least_grid, significands;
+  double end_relative, end_absolute;  // from an end to the value of F that it rounds to, at most
+  ClosedBound exact, inexact;
+  std::uint64_t fits, sign_of_zero_with_exact_products;
+};
+
 namespace {
 
 const Format& any_format(const SumRule& rule) {
@@ -17,14 +26,6 @@ const Format& any_format(const SumRule& rule) {
 }
 
 using bulk::select;
-
-/// What the loop below needs, in registers.
-struct RowConstants {
-  double max_finite, eta, least_grid, significands;
-  double end_relative, end_absolute;  // from an end to the value of F that it rounds to, at most
-  ClosedBound exact, inexact;
-  std::uint64_t fits, sign_of_zero_with_exact_products;
-};
 
 constexpr std::uint64_t is_hard = 256, either_zero = has_pzero | has_nzero;
 
@@ -149,31 +150,67 @@ MatrixRowRule::MatrixRowRule(const SumRule& rule, std::int64_t leaves)
 
 namespace {
 
-/// high + x rounded up to a double.
-double sum_up(double high, double x) {
-  const double s = high + x;
-  return f64::sum_residual(high, x, s) > 0 ? std::nextafter(s, std::numeric_limits<double>::infinity()) : s;
+/// high + x rounded up to a double; finite.
+[[gnu::always_inline]] inline double sum_up(double high, double x) {
+  const double s = high + x + 0.0;
+  const std::int64_t bits = std::bit_cast<std::int64_t>(s), above = bits + 1 + 2 * (bits >> 63);
+  return bulk::select(f64::sum_residual(high, x, s) > 0, std::bit_cast<double>(above), s);
+}
+
+ERX_VECTOR_CLONES void enclose_in_float64(const MatrixRow& row, const PairRow& sums, const RowConstants& constants, std::size_t first, std::size_t n, double* lo, double* hi,
+                                          std::uint64_t* code) {
+  const RowConstants k = constants;
+  constexpr double slack = 0x1p-51;
+  const double row_norm = row.row_norm, row_grid = row.row_grid, relative = row.magnitude_relative, absolute = row.magnitude_absolute, sign = row.negative ? -1 : 1;
+  const double *norms = row.norm + first, *grids = row.grid + first, *magnitude = row.magnitude + first;
+  const double *highs = sums.high + first, *lows = sums.low + first, *error = sums.error + first;
+  ERX_INDEPENDENT
+  for (std::size_t j = 0; j < n; ++j) {
+    const double norm = row_norm * norms[j], grid = row_grid * grids[j], p = bulk::magnitude(magnitude[j]), p_error = p * relative + absolute;
+    const double p_d = (p - p_error) * (1 - slack), p_u = (p + p_error) * (1 + slack);
+    const bool grid_rule = (grid >= k.least_grid) & (0.5 * (p_d + bulk::magnitude(highs[j])) <= grid * k.significands * (1 + slack));
+    const std::uint64_t exact = k.fits & mask(grid >= k.eta);
+    const double r = bulk::select(exact != 0, k.exact.relative, k.inexact.relative), a = bulk::select(exact != 0, k.exact.absolute, k.inexact.absolute);
+    const double e_d = (r * p_d + a) * (1 - slack), e_u = (r * p_u + a) * (1 + slack);
+    const double high = sign * highs[j], low = sign * lows[j], lost = error[j] + (bulk::magnitude(low) + e_u) * slack + 0x1p-1074;
+    // The lower end is high + low - e rounded up; the upper one is the mirror image of a lower one.
+    lo[j] = sum_up(high, low - e_u - lost);
+    hi[j] = -sum_up(-high, -low - e_u - lost);
+    const bool same = (lo[j] == sum_up(high, low - e_d + lost)) & (hi[j] == -sum_up(-high, -low - e_d + lost));
+    const bool in_range = (norm < std::numeric_limits<double>::infinity()) & (p_u + e_u <= k.max_finite * (1 - slack)) & (bulk::magnitude(high) <= k.max_finite);
+    const std::uint64_t zeros = (exact & k.sign_of_zero_with_exact_products) | (~exact & either_zero);
+    code[j] = (mask((lo[j] <= 0) & (hi[j] >= 0)) & zeros) | (mask(!same | !in_range | grid_rule | (p == 0)) & is_hard);
+  }
 }
 
 }  // namespace
 
+void MatrixRowRule::in_float64(const MatrixRow& row, const PairRow& sums, double* lo, double* hi, std::uint8_t* flags, std::uint8_t* open) const {
+  const RowConstants k = row_constants(0, 0);
+  constexpr std::size_t block = 256;
+  std::uint64_t code[block];
+  for (std::size_t first = 0; first < sums.n; first += block) {
+    const std::size_t n = std::min(block, sums.n - first);
+    enclose_in_float64(row, sums, k, first, n, lo + first, hi + first, code);
+    for (std::size_t j = 0; j < n; ++j) {
+      flags[first + j] = static_cast<std::uint8_t>(code[j]);
+      open[first + j] = static_cast<std::uint8_t>(code[j] >> 8);
+    }
+  }
+}
+
+RowConstants MatrixRowRule::row_constants(double end_relative, double end_absolute) const {
+  return {any_format(rule_).max_finite(), eta_, least_grid_, significands_, end_relative, end_absolute, exact_, inexact_, mask(rule_.products_fit),
+          rule_.within || loses_subnormals(rule_) ? either_zero : std::uint64_t{has_pzero}};
+}
+
 std::optional<Set<F64>> MatrixRowRule::in_float64(const MatrixRow& one, const Doubled& sum, double error) const {
-  constexpr double slack = 0x1p-51;
-  const double norm = one.row_norm * one.norm[0], grid = one.row_grid * one.grid[0], sign = one.negative ? -1 : 1;
-  if (one.other || !(norm < std::numeric_limits<double>::infinity())) return {};
-  const double p = std::fabs(one.magnitude[0]), p_error = p * one.magnitude_relative + one.magnitude_absolute;
-  const double p_d = (p - p_error) * (1 - slack), p_u = (p + p_error) * (1 + slack);
-  if (p == 0 || (grid >= least_grid_ && 0.5 * (p_d + std::fabs(sum.high)) <= grid * significands_ * (1 + slack))) return {};
-  const bool products_exact = rule_.products_fit && grid >= eta_;
-  const ClosedBound& bound = products_exact ? exact_ : inexact_;
-  const double e_d = (bound.relative * p_d + bound.absolute) * (1 - slack), e_u = (bound.relative * p_u + bound.absolute) * (1 + slack);
-  if (!(p_u + e_u <= any_format(rule_).max_finite() * (1 - slack))) return {};
-  const double high = sign * sum.high, low = sign * sum.low, lost = error + (std::fabs(low) + e_u) * slack + 0x1p-1074;
-  // The lower end is high + low - e rounded up; the upper one is the mirror image of a lower one.
-  const double lo = sum_up(high, low - e_u - lost), hi = -sum_up(-high, -low - e_u - lost);
-  if (lo != sum_up(high, low - e_d + lost) || hi != -sum_up(-high, -low - e_d + lost)) return {};
-  const bool either = rule_.within || loses_subnormals(rule_) || !products_exact;
-  return Set<F64>::between(F64::exact(lo), F64::exact(hi), lo <= 0 && hi >= 0 ? (either ? any_zero : std::uint8_t{has_pzero}) : std::uint8_t{0});
+  if (one.other) return {};
+  double lo, hi;
+  std::uint8_t flags, open;
+  in_float64(one, {1, &sum.high, &sum.low, &error, one.negative}, &lo, &hi, &flags, &open);
+  if (open) return {};
+  return Set<F64>::between(F64::exact(lo), F64::exact(hi), flags);
 }
 
 void MatrixRowRule::rounded(const MatrixRow& r, const BulkRounding& to, double* out, std::uint8_t* open) const {
@@ -190,8 +227,7 @@ void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, d
                                std::uint8_t* hard) const {
   const bool encloses = r.users_round && rule_.rounds && !rule_.within;
   const bool room = encloses && !planted(Mistake::sum_not_rounded);
-  const RowConstants k{any_format(rule_).max_finite(), eta_, least_grid_, significands_, room ? 2 / significands_ * (1 + 0x1p-20) : 0, room ? eta_ : 0, exact_, inexact_, mask(rule_.products_fit),
-                       rule_.within || loses_subnormals(rule_) ? either_zero : std::uint64_t{has_pzero}};
+  const RowConstants k = row_constants(room ? 2 / significands_ * (1 + 0x1p-20) : 0, room ? eta_ : 0);
   const auto kernel = rule_.rounds ? (r.other ? enclose_rounded_other : enclose_rounded) : (r.other ? enclose_exact_other : enclose_exact);
   constexpr std::size_t block = 256;
   std::uint64_t code[block];

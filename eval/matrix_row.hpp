@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "eval/pair_row.hpp"
 #include "ops/accumulate.hpp"
 #include "ops/dot2.hpp"
 #include "ops/round_bulk.hpp"
@@ -33,13 +34,15 @@ struct MatrixRow {
   MatrixRow at(std::size_t j) const {
     MatrixRow one = *this;
     one.columns = 1;
-    one.centre += j;
+    if (centre) one.centre += j;
     if (magnitude) one.magnitude += j;
     one.norm += j;
     one.grid += j;
     return one;
   }
 };
+
+struct RowConstants;
 
 class MatrixRowRule {
  public:
@@ -48,6 +51,8 @@ class MatrixRowRule {
   /// The set of one element whose sum is rounded in float64, from its exact sum, known to `error`: ends that no enclosure by doubles decides.
   /// returns: nothing where the grid rule may hold, near overflow, with other terms, or where an end stays open.
   std::optional<Set<F64>> in_float64(const MatrixRow& one, const Doubled& sum, double error) const;
+  /// The same for the sums of a row without other terms; `open`: where it returns nothing.
+  void in_float64(const MatrixRow& row, const PairRow& sums, double* lo, double* hi, std::uint8_t* flags, std::uint8_t* open) const;
 
   /// A sum that is not rounded itself, rounded to nearest by `to`, which has to be fast and not to flush: the results that are decided and
   /// ordinary numbers, and which are not. For a row without other terms.
@@ -61,6 +66,8 @@ class MatrixRowRule {
   ClosedBound exact_, inexact_;  // with exact and with inexact products
   double eta_, least_grid_, significands_;
   BulkRounding up_, down_;
+
+  RowConstants row_constants(double end_relative, double end_absolute) const;
 };
 
 }  // namespace erx

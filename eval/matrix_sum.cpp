@@ -12,6 +12,7 @@
 #include "eval/norms.hpp"
 #include "eval/open_elements.hpp"
 #include "eval/other_terms.hpp"
+#include "eval/pair_panel.hpp"
 #include "eval/parallel.hpp"
 #include "eval/refine.hpp"
 #include "eval/sum_parts.hpp"
@@ -198,11 +199,56 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
   std::atomic<std::int64_t> decided{0}, refined{0}, big{0}, exact{0}, open{0}, rejected{0};
   const double relative = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : depth + 4) * 0x1p-53 * (1 + 0x1p-50);
   const double underflow = static_cast<double>(depth) * 0x1p-1074;
+  // Where a float64 product would leave many elements open, all are computed in twice the precision instead.
+  PairGoal goal;
+  if ((at_once && at_once->format().precision() > 16) || (to_double && is_point)) goal = {&*then->attributes.format, at_once ? &*at_once : nullptr, nullptr};
+  else if (in_float64 && !is_point) goal.rule = &rule;
+  const auto pair_panel = [&](std::int64_t batch, std::int64_t k) {
+    const std::int64_t first = k * panel, count = std::min(panel, rows - first);
+    return PairPanel{{left.values->data() + left.offset(batch) + first * sa_row, count, depth, sa_row, sa_term}, view_b(right.values->data(), batch),
+                     row_profiles[static_cast<std::size_t>(batch * panels + k)], column_profiles[static_cast<std::size_t>(batch)], left.negative};
+  };
+  const bool in_pairs = (goal.format || goal.rule) && pairs_pay(pair_panel(batches / 2, panels / 2), goal, rule, relative, underflow);
+  std::vector<LinePowers> column_powers(in_pairs ? static_cast<std::size_t>(batches) : 0, LinePowers(columns, depth));
+  parallel_blocks(in_pairs ? batches * pieces : 0, options, [&](std::int64_t task) {
+    const std::int64_t batch = task / pieces, first = task % pieces * piece;
+    column_powers[static_cast<std::size_t>(batch)].measure(first, std::min(piece, columns - first), right.values->data() + right.offset(batch) + first * sb_column, sb_column, sb_term);
+  });
   parallel_blocks(batches * panels, options, [&](std::int64_t block) {
     const std::int64_t batch = block / panels, first = block % panels * panel, count = std::min(panel, rows - first);
     const std::int64_t at_a = left.offset(batch) + first * sa_row, at_b = right.offset(batch);
     const Profile& row_profile = row_profiles[static_cast<std::size_t>(block)];
     const Profile& column_profile = column_profiles[static_cast<std::size_t>(batch)];
+    if (in_pairs) {
+      const PairPanel p = pair_panel(batch, block % panels);
+      MagnitudePanel magnitude;
+      const bool agrees = !rounds || magnitudes->multiply(batch, p.a, p.b, row_profile.norm, magnitude, options);
+      rejected += !agrees;
+      if (agrees || planted(Mistake::unchecked_product)) {
+        std::vector<double> buffer(static_cast<std::size_t>(columns));
+        const auto bounds = [&](std::int64_t i) {
+          const std::size_t at = static_cast<std::size_t>(i);
+          return MatrixRow{buffer.size(), nullptr, rounds ? magnitude.row(i, columns, buffer) : nullptr, column_profile.norm.data(), column_profile.grid.data(),
+                           row_profile.norm[at], row_profile.grid[at], relative, underflow, rounds ? magnitudes->relative(depth) : 0, rounds ? magnitudes->absolute(depth) : 0,
+                           true, left.negative};
+        };
+        std::int64_t by_leaves = 0;
+        const PairCounts counts = settle_by_pairs(p, goal, column_powers[static_cast<std::size_t>(batch)], (batch * rows + first) * columns, filled, options, bounds, [&](std::int64_t flat) {
+          const Set<F64> s = bulk(flat);
+          if (!is_undecided(s)) {
+            filled.put(flat, s);
+            ++by_leaves;
+            return;
+          }
+          const Climbed c = finer(flat);
+          ++(c.by == Climbed::By::big ? big : c.by == Climbed::By::exact ? exact : open);
+          filled.put(flat, c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags));
+        });
+        refined += counts.pairs + by_leaves;
+        exact += counts.exact;
+        return;
+      }
+    }
     Doubles centre(static_cast<std::size_t>(count * columns));
     const MatrixView a{left.values->data() + at_a, count, depth, sa_row, sa_term}, b = view_b(right.values->data(), batch);
     for (std::int64_t j = 0; j < columns; j += soon) {

@@ -14,7 +14,7 @@ namespace {
 
 using Found = std::optional<std::string>;
 using Tier = EvaluateOptions::Tier;
-enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed, absorbed, deep };
+enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed, absorbed, deep, middles, below_power };
 
 std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, std::int64_t n, std::int64_t row) {
   std::normal_distribution<double> normal;
@@ -39,6 +39,8 @@ std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, st
       case Data::tiny_integer: x = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random() % 2001) - 1000), -540); break;
       case Data::deep: x = i % 2 ? -v[i - 1] * (1 + std::ldexp(normal(random), -46)) : std::ldexp(x, static_cast<int>(random() % 8)); break;
       case Data::constructed:
+      case Data::middles:
+      case Data::below_power:
       case Data::absorbed: x = 0; break;
       default: break;
     }
@@ -161,6 +163,31 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
     for (std::int64_t k = 0; k < p.k; ++k)
       for (std::int64_t j = 0; j < p.n; ++j)
         o.b[static_cast<std::size_t>(p.transposed ? j * p.k + k : k * p.n + j)] = 3 * o.a[static_cast<std::size_t>(j % p.m * p.k + k)];
+  }
+  if (p.data == Data::middles) {
+    // Pairs that cancel exactly, of 80 bits each, beside a power of two and half a spacing (or a little less) of the result's format.
+    const Format& f = p.stored ? *p.stored : p.sum;
+    for (std::int64_t i = 0; i < p.m; ++i)
+      for (std::int64_t k = 0; k < p.k; ++k) {
+        double& x = o.a[static_cast<std::size_t>(i * p.k + k)];
+        if (k < 3) x = k == 0 ? std::ldexp(1.0, static_cast<int>(i % 7)) : k == 1 ? (i % 2 ? -1 : 1) * std::ldexp(1.0, static_cast<int>(i % 7)) : i % 3 == 0 ? 0x1p-70 : 0;
+        else x = k % 2 ? 1 + static_cast<double>(random() >> 12) * 0x1p-52 : -o.a[static_cast<std::size_t>(i * p.k + k - 1)];
+      }
+    for (std::int64_t k = 0; k < p.k; ++k)
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        const auto at = [&](std::int64_t term) { return static_cast<std::size_t>(p.transposed ? j * p.k + term : term * p.n + j); };
+        if (k < 3) o.b[at(k)] = k == 0 ? 1 + static_cast<double>(j % 2) * std::ldexp(1.0, 1 - f.precision()) : k == 1 ? std::ldexp(1.0, -f.precision() - static_cast<int>(j % 3)) : 1;
+        else o.b[at(k)] = k % 2 ? 1 + static_cast<double>(random() >> 12) * 0x1p-52 : o.b[at(k - 1)];
+      }
+    if (p.k % 2 == 0) throw std::logic_error("a term without its partner");
+  }
+  if (p.data == Data::below_power) {
+    // 1 + 2^-51 and small terms that a float64 sum loses one by one: it stays at a power of two, the exact sum is below the middle under that.
+    // Rows that are asked whether pairs pay are 0.
+    for (std::int64_t i = 0; i < p.m; ++i)
+      for (std::int64_t k = 0; k < p.k; ++k) o.a[static_cast<std::size_t>(i * p.k + k)] = i % 4 == 0 ? 0 : k == 0 ? 1 : 0x1p-26;
+    for (std::int64_t k = 0; k < p.k; ++k)
+      for (std::int64_t j = 0; j < p.n; ++j) o.b[static_cast<std::size_t>(k * p.n + j)] = k == 0 ? 1 + 0x1p-51 : -0x1p-27;
   }
   if (p.data == Data::absorbed) {
     // Two large terms that cancel, and small ones that float32 loses one by one beside them: magnitudes come out too small.
@@ -315,6 +342,29 @@ std::vector<Product> products() {
       p.transposed = data == Data::wide;
       if (data == Data::deep) p.k = 1224;  // nothing is left beside the pairs
     });
+  // More open than a float64 product decides: in pairs.
+  for (const Data data : {Data::cancelling, Data::wide, Data::deep, Data::specials, Data::integer, Data::tiny_integer, Data::huge})
+    put("f64 data " + std::to_string(static_cast<int>(data)) + ", acc", f64, f64, f64, data, [&](Product& p) {
+      p.transposed = data == Data::cancelling;
+      p.minus = p.halves = data == Data::wide;
+    });
+  put("f32 products added in f64", f32, f32, f64, Data::gaussian, plain);
+  put("f64 gaussian, batched, stored in f64", f64, f64, f64, Data::gaussian, [&](Product& p) { p.rounds = false, p.stored = f64, p.batch = 3, p.m = 23; });
+  put("f64, one column, stored in f64", f64, f64, f64, Data::gaussian, [&](Product& p) { p.rounds = false, p.stored = f64, p.n = 1; });
+  put("two f64 products, stored in f64", f64, f64, f64, Data::gaussian, [&](Product& p) { p.rounds = false, p.stored = f64, p.halves = p.transposed = true; });
+  put("f64, middles of f64", f64, f64, f64, Data::middles, [&](Product& p) { p.rounds = false, p.stored = f64; });
+  for (const Data data : {Data::deep, Data::wide, Data::middles})
+    for (const Format& stored : {f32, bf16})
+      put("f64 data " + std::to_string(static_cast<int>(data)) + " stored in " + stored.name, f64, f64, f64, data, [&](Product& p) {
+        p.rounds = false;
+        p.stored = stored;
+        if (data == Data::deep) p.k = 1224;
+      });
+  put("f64, just below a power of two of a format of 46 bits", f64, f64, f64, Data::below_power, [&](Product& p) {
+    p.m = 64, p.k = 100;
+    p.rounds = false;
+    p.stored = make_format({.e = 8, .m = 45});
+  });
   // A rounding after the sum is evaluated with it; below 8 bits magnitudes come from float32.
   const std::size_t sums = all.size();
   for (std::size_t k = 0; k < sums; ++k) {
@@ -357,7 +407,7 @@ Found one(const Product& p, Figures& figures, bool every_tier) {
 
 Found all_products(int effort, Figures& figures) {
   for (const Product& p : products())
-    if (planted_fault() && p.data != Data::gaussian) continue;
+    if (planted_fault() && (p.data != Data::gaussian || (p.stored && p.stored->precision() == 53))) continue;  // the latter multiply without BLAS
     else if (Found f = one(p, figures, effort > 0)) return f;
   return {};
 }
