@@ -51,7 +51,8 @@ std::optional<Dim> Lowering::dimension(const Syntax& s) {
         if (!concrete_) return Dim(s.text);
         return size_of(s);
       }
-      Value v = name(s, Manner{});  // an input of a bare expression, or an unknown name
+      Value v = name(s, Manner{});  // an input of a bare expression, a constant, or an unknown name
+      if (!v.dim && v.node && literal_leaf(*v.node)) error({span(s), "expected a whole number, found `" + s.text + "`", ""});
       return v.dim;
     }
     case Form::prefix:
