@@ -119,7 +119,7 @@ ERX_VECTOR_CLONES void round_exact(const MatrixRow& row, const BulkConstants& co
     power = select(power > k.greatest_power, k.greatest_power, power);
     const double magic = power * k.magic, rounded = (size + magic) - magic, room = power * k.half_quantum * (1 - 0x1p-50);
     out[j] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(rounded) | (bits & 0x8000000000000000u));
-    const bool one_way = (margin == 0) | ((bulk::magnitude(size - rounded) + margin < room) & (2 * margin < room));
+    const bool one_way = (margin == 0) | ((bulk::magnitude(size - rounded) + margin < room) & ((2 * margin < room) | planted(Mistake::room_below_power)));
     const bool decided = one_way & (rounded > 0) & (rounded <= k.max_finite) & (norm < std::numeric_limits<double>::infinity());
     open[j] = mask(!decided) & 1;
   }

@@ -110,6 +110,7 @@ enum class Mistake {
   loop_one_place_behind,  // the slices of the step before
   loop_without_last_step,
   sum_not_rounded,        // a rounding after a sum is given the sum's bound, not the value of F it rounds to
+  room_below_power,       // as far from a power of two to the middle below it as to the one above
 };
 
 #ifdef ERX_PLANTED_MISTAKES

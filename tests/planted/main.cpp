@@ -55,7 +55,7 @@ constexpr Planted all[] = {
     ERX_PLANTED(loop_of_old_state, loops),       ERX_PLANTED(loop_one_place_behind, loops), ERX_PLANTED(loop_without_last_step, loops),
     ERX_PLANTED(certified_in_float32, matrices), ERX_PLANTED(float64_bound_in_float32, matrices), ERX_PLANTED(sum_not_rounded, matrices),
     ERX_PLANTED(fused_rounds_twice, lines),      ERX_PLANTED(first_product_not_fused, lines), ERX_PLANTED(grid_of_underflow, lines),
-    ERX_PLANTED(doubles_without_error, matrices), ERX_PLANTED(lines_without_error, lines),
+    ERX_PLANTED(doubles_without_error, matrices), ERX_PLANTED(room_below_power, matrices), ERX_PLANTED(lines_without_error, lines),
 };
 #undef ERX_PLANTED
 
