@@ -99,14 +99,24 @@ ERX_ENTRIES(Rounded)
 #undef ERX_ENTRIES
 #undef ERX_ENTER
 
-/// The magnitudes of the leaves of one element, b may be null.
-ERX_VECTOR_CLONES double magnitude_of(const double* a, const double* b, std::size_t n) {
+/// The sum of the magnitudes of n numbers, in any order.
+ERX_VECTOR_CLONES double magnitude_of(const double* a, std::size_t n) {
   constexpr std::size_t lanes = 32;
   double sum[lanes] = {}, total = 0;
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    for (std::size_t l = 0; l < lanes; ++l) sum[l] += std::fabs(b ? a[i + l] * b[i + l] : a[i + l]);
-  for (; i < n; ++i) total += std::fabs(b ? a[i] * b[i] : a[i]);
+    for (std::size_t l = 0; l < lanes; ++l) sum[l] += std::fabs(a[i + l]);
+  for (; i < n; ++i) total += std::fabs(a[i]);
+  for (const double s : sum) total += s;
+  return total;
+}
+ERX_VECTOR_CLONES double magnitude_of_products(const double* a, const double* b, std::size_t n) {
+  constexpr std::size_t lanes = 32;
+  double sum[lanes] = {}, total = 0;
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (std::size_t l = 0; l < lanes; ++l) sum[l] += std::fabs(a[i + l] * b[i + l]);
+  for (; i < n; ++i) total += std::fabs(a[i] * b[i]);
   for (const double s : sum) total += s;
   return total;
 }
@@ -129,7 +139,7 @@ Magnitude magnitude_of_line(const LeafLine& leaves, std::int64_t element, const 
       const std::int64_t count = std::min(window, end - at);
       const LeafLine::Run here = run.a ? LeafLine::Run{run.a + at, run.b ? run.b + at : nullptr, false} : leaves.read(element, at, count, buffer);
       part.special |= here.special;
-      part.value += magnitude_of(here.a, here.b, static_cast<std::size_t>(count));
+      part.value += here.b ? magnitude_of_products(here.a, here.b, static_cast<std::size_t>(count)) : magnitude_of(here.a, static_cast<std::size_t>(count));
     }
   });
   Magnitude all{0, run.special};
@@ -353,17 +363,26 @@ void run_in(const A& arithmetic, Engine& engine, const SumNode& sum, SumPlane& o
             return run.a ? run.a + first : leaves.read(e, first, count, *own).a;
           };
         };
-        const Magnitude all = magnitude_of_line(leaves, e, run, options);
-        const bool decided = !all.special && stays_finite(all.value);
-        if (decided && entry == Entry::plain && sum.rule.order.kind == OrderKind::pairwise) {
-          lo.assign(1, PairwiseLine<A>(arithmetic, sum.rule.order.numbers[0], reader, options).sum(size));
-        } else if (decided) {
+        const auto in_step = [&] {
           const auto leaf = [&](std::int64_t i) {
             if (i % 65536 == 0) stop_if_asked(options);
             return LeafLine::Across{run.a + i, run.b ? run.b + i : nullptr, 1, 1, false};
           };
           InStep<A>(arithmetic, sum.rule, entry, 1, leaf, reader()).run(size, lo, hi);
-        }
+        };
+        Magnitude all;
+        // One long chain keeps one thread busy; another finds out meanwhile whether it may count.
+        const bool at_once = leaves.is_in_place() && entry == Entry::plain && sum.rule.order.kind != OrderKind::pairwise;
+        if (at_once)
+          parallel_blocks(2, options, [&](std::int64_t task) {
+            if (task == 0) in_step();
+            else all = magnitude_of_line(leaves, e, run, options);
+          });
+        else all = magnitude_of_line(leaves, e, run, options);
+        const bool decided = !all.special && stays_finite(all.value);
+        if (decided && entry == Entry::plain && sum.rule.order.kind == OrderKind::pairwise)
+          lo.assign(1, PairwiseLine<A>(arithmetic, sum.rule.order.numbers[0], reader, options).sum(size));
+        else if (decided && !at_once) in_step();
         put(e, decided ? static_cast<double>(lo[0]) : 0, decided ? static_cast<double>(two ? hi[0] : lo[0]) : 0, decided);
       }
     });

@@ -135,11 +135,12 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& filled, bool s
   const EvaluateOptions& options = engine.options();
 
   const std::int64_t sa_row = left.line, sa_term = left.term, sb_column = right.line, sb_term = right.term;
-  // Several panels for each thread: one that shares its core with another program takes fewer. A panel takes little memory; BLAS copies
-  // the right operand anew for each.
+  // BLAS copies the right operand anew for each panel, so there is one for each thread; where ends are not settled, and so depend on how
+  // the product was taken apart, as many whatever the threads.
   constexpr std::int64_t least = 128;
   const std::int64_t longest = std::clamp<std::int64_t>((std::int64_t{1} << 22) / columns, 1, 1024);
-  const std::int64_t panel = std::clamp<std::int64_t>(options.tile ? options.tile : std::max<std::int64_t>((rows + 7) / 8, least), 1, longest), panels = (rows + panel - 1) / panel;
+  const std::int64_t shares = settle ? std::max<std::int64_t>(1, thread_count(options) / std::max<std::int64_t>(1, batches)) : 8;
+  const std::int64_t panel = std::clamp<std::int64_t>(options.tile ? options.tile : std::max<std::int64_t>((rows + shares - 1) / shares, least), 1, longest), panels = (rows + panel - 1) / panel;
   // Ctrl-C, which waits for a product, is answered soon.
   const std::int64_t soon = std::clamp<std::int64_t>((std::int64_t{1} << 32) / std::max<std::int64_t>(panel * depth, 1), std::min<std::int64_t>(64, columns), columns);
   const auto view_b = [&](const double* data, std::int64_t batch) { return MatrixView{data + right.offset(batch), depth, columns, sb_term, sb_column}; };
