@@ -194,9 +194,15 @@ void Lowering::inputs(const Syntax& list, const Bindings* bindings) {
   for (const Syntax& p : list.children) {
     for (const Syntax& d : p[0][1].children) declare_dims(d);
   }
-  for (const auto& name : seen) {
-    auto dim = dims_.find(name);
-    if (dim != dims_.end()) dims_.erase(dim);  // an int parameter used as a dimension
+  for (const Syntax& p : list.children) {
+    const auto dim = dims_.find(p.text);
+    if (dim == dims_.end()) continue;
+    if (!p[0][1].is(Form::nothing)) {
+      const Span at{ast().source, p.begin, p.begin + static_cast<std::uint32_t>(p.text.size())};
+      error(Diagnostic{dim->second, "`" + p.text + "` is an input and a dimension", "a dimension here"}.note(at, "the input; give one of them another name"));
+      scopes_.front()[p.text] = {Value::unknown(at), at};  // has been reported
+    }
+    dims_.erase(dim);  // else an int parameter used as a dimension
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Syntax& p = list[i];
