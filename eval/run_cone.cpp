@@ -16,15 +16,15 @@ namespace {
 
 constexpr int max_planes = 8;
 
-/// Are all ends of the tile single numbers, and none of its sets empty or open to a finer tier?
+/// Are all ends of the tile single numbers (0 in sets without reals), and none of its sets open to a finer tier?
 ERX_VECTOR_CLONES bool is_decided(const Tile& t, std::int64_t n) {
   if (t.numbers) return true;
   std::uint64_t open = 0;
   for (std::int64_t i = 0; i < n; ++i) open |= static_cast<std::uint64_t>(t.lo_d[i] != t.lo_u[i]) | static_cast<std::uint64_t>(t.hi_d[i] != t.hi_u[i]);
   if (t.plain) return open == 0;
-  std::uint8_t flags = 0;
-  for (std::int64_t i = 0; i < n; ++i) flags |= t.flags[i];
-  return open == 0 && !(flags & (undecided | no_reals));
+  for (std::int64_t i = 0; i < n; ++i)
+    open |= static_cast<std::uint64_t>(t.flags[i] & undecided) | (static_cast<std::uint64_t>(t.flags[i] & no_reals) & -static_cast<std::uint64_t>((t.lo_d[i] != 0) | (t.hi_d[i] != 0)));
+  return open == 0;
 }
 
 /// Sorted, disjoint members; special values go to the first one. At most `limit`: the narrowest gaps close.

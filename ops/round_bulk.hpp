@@ -1,7 +1,8 @@
 // Rounding of whole arrays of doubles into a format, branch-free so that compilers vectorise it; bit-identical to round_to.
 // M = 1.5 * 2^(e + 53 - p), e the exponent of x kept in [emin, emax + 1]: then (x + M) - M is x rounded to nearest even at the
 // precision of the format; other directions correct that by one quantum. Overflow, infinities and zeros by selects.
-// Formats that leave no room for M (p > 51 or emax near 1023), without subnormals or without sign go element by element.
+// Formats without a sign have loops of their own, with three more selects. Those that leave no room for M (p > 51 or emax near 1023), and
+// other kinds, go element by element.
 //   BulkRounding round(*find_format("bf16"), {});   round(in, out, n);   undecided = round.enclosures(below, above, lo, hi, n);
 #pragma once
 #include <bit>
@@ -27,6 +28,10 @@ struct BulkConstants {
   double zero;            // added last: +0.0 turns -0 into +0, -0.0 changes nothing
   double overflow[2];     // of a positive, of a negative number
   double infinite[2];     // what +-infinity becomes
+  // Of formats without a sign alone:
+  double least;              // of a magnitude: the smallest value where there is no zero, else 0
+  double least_of_negative;  // a negative number whose magnitude comes to more overflows: 0, or -1 for all of them
+  double least_of_zero;      // the same for 0
 };
 
 namespace bulk {
@@ -41,14 +46,21 @@ namespace bulk {
   return std::bit_cast<double>((std::bit_cast<std::uint64_t>(yes) & mask) | (std::bit_cast<std::uint64_t>(no) & ~mask));
 }
 
-template <Mode mode>
-[[gnu::always_inline]] inline double round_one(double x, const BulkConstants& k) {
+/// A rounded magnitude, and whether it is past the largest value (of NaN it is). `negative`: what an overflow goes by.
+struct Magnitude {
+  double value;
+  bool over, negative;
+};
+
+/// `clamps`: huge numbers stay finite; without, their value is NaN. `usual`: a format with sign, zero and subnormals.
+template <Mode mode, bool clamps, bool usual = true>
+[[gnu::always_inline]] inline Magnitude round_magnitude(double x, const BulkConstants& k) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
-  const bool negative = bits >> 63;
+  bool negative = bits >> 63;
   const double a = magnitude(x);
   double power = std::bit_cast<double>(bits & 0x7ff0000000000000u);  // 2^e, 0 for subnormals, infinity for the rest
   power = select(power < k.least_power, k.least_power, power);
-  power = select((power > k.greatest_power) & !planted(Mistake::no_clamp), k.greatest_power, power);
+  if constexpr (clamps) power = select((power > k.greatest_power) & !planted(Mistake::no_clamp), k.greatest_power, power);
   const double magic = power * k.magic, quantum = power * k.quantum;
   double r = (a + magic) - magic;
   if constexpr (mode == Mode::rna) {
@@ -59,34 +71,36 @@ template <Mode mode>
     r += select((mode == Mode::rtn) == negative, select(r < a, quantum, 0.0), select(r > a, -quantum, 0.0));
   }
   constexpr bool nearest = mode == Mode::rne || mode == Mode::rna;
-  const bool over = (nearest ? r : a) > k.max_finite;
-  r = select(r < k.flush_below, 0.0, r);
-  r = std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) | (planted(Mistake::no_copysign) && r == 0 ? 0 : bits & 0x8000000000000000u)) + k.zero;
-  r = select(over, select(negative, k.overflow[1], k.overflow[0]), r);
-  r = select(a == std::numeric_limits<double>::infinity(), select(negative, k.infinite[1], k.infinite[0]), r);
-  return select(a != a, x, r);
+  bool over = !((nearest ? r : a) <= k.max_finite);
+  if constexpr (!usual) {
+    const bool zero = a == 0, below = negative & !zero & !((nearest ? r : a) <= k.least_of_negative), no_zero = zero & !(a <= k.least_of_zero);
+    over = over | below | no_zero;
+    negative = below | no_zero;
+    r = select(r < k.least, k.least, r);
+  }
+  return {r, over, negative};
+}
+
+/// x rounded: of infinities and NaN too.
+template <Mode mode, bool usual = true>
+[[gnu::always_inline]] inline double round_one(double x, const BulkConstants& k) {
+  const std::uint64_t all_bits = std::bit_cast<std::uint64_t>(x), sign = all_bits & (usual ? 0x8000000000000000u : 0);
+  const Magnitude m = round_magnitude<mode, true, usual>(x, k);
+  double r = select(m.value < k.flush_below, 0.0, m.value);
+  r = std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) | (planted(Mistake::no_copysign) && r == 0 ? 0 : sign)) + k.zero;
+  r = select(m.over, select(m.negative, k.overflow[1], k.overflow[0]), r);
+  r = select(magnitude(x) == std::numeric_limits<double>::infinity(), select(all_bits >> 63, k.infinite[1], k.infinite[0]), r);
+  return select(x != x, x, r);
 }
 
 /// round_one for what rounds to a finite value in the range; a zero has the sign of x. `bad` becomes 0, or ~0
-/// where x is not finite or overflows: then the result has its sign alone.
-template <Mode mode>
+/// where x is not finite or overflows: then the result has the sign of the overflow alone.
+template <Mode mode, bool usual = true>
 [[gnu::always_inline]] inline double round_plain(double x, const BulkConstants& k, std::uint64_t* bad) {
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x), sign = bits & 0x8000000000000000u;
-  const double a = magnitude(x);
-  double power = std::bit_cast<double>(bits & 0x7ff0000000000000u);
-  power = select(power < k.least_power, k.least_power, power);
-  const double magic = power * k.magic, quantum = power * k.quantum;  // of huge x infinite, and the result NaN
-  double r = (a + magic) - magic;
-  if constexpr (mode == Mode::rna) {
-    r += select(a - r == power * k.half_quantum, quantum, 0.0);
-  } else if constexpr (mode == Mode::rtz) {
-    r -= select(r > a, quantum, 0.0);
-  } else if constexpr (mode == Mode::rtp || mode == Mode::rtn) {
-    r += select((mode == Mode::rtn) == (sign != 0), select(r < a, quantum, 0.0), select(r > a, -quantum, 0.0));
-  }
-  constexpr bool nearest = mode == Mode::rne || mode == Mode::rna;
-  *bad = -static_cast<std::uint64_t>(!((nearest ? r : a) <= k.max_finite));
-  r = std::bit_cast<double>((std::bit_cast<std::uint64_t>(r) & ~*bad) | (std::bit_cast<std::uint64_t>(1.0) & *bad));
+  const Magnitude m = round_magnitude<mode, false, usual>(x, k);
+  *bad = -static_cast<std::uint64_t>(m.over);
+  const double r = std::bit_cast<double>((std::bit_cast<std::uint64_t>(m.value) & ~*bad) | (std::bit_cast<std::uint64_t>(1.0) & *bad));
+  const std::uint64_t sign = usual ? std::bit_cast<std::uint64_t>(x) & 0x8000000000000000u : static_cast<std::uint64_t>(m.negative) << 63;
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) | (planted(Mistake::no_copysign) && r == 0 ? 0 : sign)) + k.zero;
 }
 
@@ -103,7 +117,10 @@ class BulkRounding {
   /// Rounds both ends of enclosures. returns: how many elements round two ways (zeros of different sign included).
   std::size_t enclosures(const double* below, const double* above, double* lo, double* hi, std::size_t n) const;
 
+  /// A format with sign, zero and subnormals: `round_one` and `round_plain` are right.
   bool is_fast() const { return fast_; }
+  /// A format without a sign, in loops: `round_one<mode, false>` and `round_plain<mode, false>` are.
+  bool is_unusual() const { return unusual_; }
   const BulkConstants& constants() const { return constants_; }
   const Format& format() const { return format_; }
   const Rounding& rounding() const { return rounding_; }
@@ -113,7 +130,7 @@ class BulkRounding {
   Format format_;
   Rounding rounding_;
   BulkConstants constants_{};
-  bool fast_ = false;
+  bool fast_ = false, unusual_ = false;
 };
 
 }  // namespace erx

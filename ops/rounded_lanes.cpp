@@ -18,14 +18,14 @@ struct Found {
 };
 
 /// One rounding decides; bad[i] comes with what the operation could not tell (~0), and becomes `leaves_range` where the rounding overflows.
-template <Mode mode>
+template <Mode mode, bool usual>
 [[gnu::always_inline]] inline Found round_single(const double* odd, double* out, std::uint64_t* bad, std::size_t n, const BulkConstants& constants) {
   const BulkConstants k = constants;
   std::uint64_t any_bad = 0, any_zero_found = 0;
   ERX_INDEPENDENT
   for (std::size_t i = 0; i < n; ++i) {
     std::uint64_t over;
-    const double r = bulk::round_plain<mode>(odd[i], k, &over);
+    const double r = bulk::round_plain<mode, usual>(odd[i], k, &over);
     out[i] = r;
     bad[i] |= over & leaves_range;
     any_bad |= bad[i];
@@ -46,7 +46,7 @@ ERX_VECTOR_CLONES Found keep(const double* x, const double*, double* out, std::u
 }
 
 /// Both sides of an enclosure have to round alike; one around 0 tells no sign.
-template <Mode mode>
+template <Mode mode, bool usual>
 [[gnu::always_inline]] inline Found round_pair(const double* d, const double* u, double* out, std::uint64_t* bad, std::size_t n, const BulkConstants& constants) {
   const BulkConstants k = constants;
   std::uint64_t any_bad = 0, any_zero_found = 0;
@@ -54,7 +54,7 @@ template <Mode mode>
   ERX_INDEPENDENT
   for (std::size_t i = 0; i < n; ++i) {
     std::uint64_t low_over, high_over;
-    const double low = bulk::round_plain<mode>(d[i], k, &low_over), high = bulk::round_plain<mode>(u[i], k, &high_over);
+    const double low = bulk::round_plain<mode, usual>(d[i], k, &low_over), high = bulk::round_plain<mode, usual>(u[i], k, &high_over);
     const std::uint64_t apart = std::bit_cast<std::uint64_t>(low) ^ std::bit_cast<std::uint64_t>(high);
     // Of one sign, or one number: the bits differ in less than the sign, or in nothing; and neither side is a 0 beside something else.
     const std::uint64_t sides = std::bit_cast<std::uint64_t>(d[i]) ^ std::bit_cast<std::uint64_t>(u[i]);
@@ -68,29 +68,35 @@ template <Mode mode>
   return {any_bad, any_zero_found};
 }
 
-#define ERX_ROUND_LOOPS(mode)                                                                                                            \
-  ERX_VECTOR_CLONES Found single_##mode(const double* x, const double*, double* out, std::uint64_t* bad, std::size_t n, const BulkConstants& k) { \
-    return round_single<Mode::mode>(x, out, bad, n, k);                                                                                  \
+#define ERX_ROUND_LOOPS(mode, kind, usual)                                                                                               \
+  ERX_VECTOR_CLONES Found single_##mode##kind(const double* x, const double*, double* out, std::uint64_t* bad, std::size_t n, const BulkConstants& k) { \
+    return round_single<Mode::mode, usual>(x, out, bad, n, k);                                                                           \
   }                                                                                                                                      \
-  ERX_VECTOR_CLONES Found pair_##mode(const double* d, const double* u, double* out, std::uint64_t* bad, std::size_t n, const BulkConstants& k) { \
-    return round_pair<Mode::mode>(d, u, out, bad, n, k);                                                                                 \
+  ERX_VECTOR_CLONES Found pair_##mode##kind(const double* d, const double* u, double* out, std::uint64_t* bad, std::size_t n, const BulkConstants& k) { \
+    return round_pair<Mode::mode, usual>(d, u, out, bad, n, k);                                                                          \
   }
-ERX_ROUND_LOOPS(rne)
-ERX_ROUND_LOOPS(rna)
-ERX_ROUND_LOOPS(rtz)
-ERX_ROUND_LOOPS(rtp)
-ERX_ROUND_LOOPS(rtn)
+#define ERX_BOTH_KINDS(mode) ERX_ROUND_LOOPS(mode, , true) ERX_ROUND_LOOPS(mode, _unusual, false)
+ERX_BOTH_KINDS(rne)
+ERX_BOTH_KINDS(rna)
+ERX_BOTH_KINDS(rtz)
+ERX_BOTH_KINDS(rtp)
+ERX_BOTH_KINDS(rtn)
+#undef ERX_BOTH_KINDS
 #undef ERX_ROUND_LOOPS
 
 using RoundLoop = Found (*)(const double*, const double*, double*, std::uint64_t*, std::size_t, const BulkConstants&);
 
-RoundLoop round_loop(Mode mode, bool single) {
-  switch (mode) {
-    case Mode::rne: return single ? single_rne : pair_rne;
-    case Mode::rna: return single ? single_rna : pair_rna;
-    case Mode::rtz: return single ? single_rtz : pair_rtz;
-    case Mode::rtp: return single ? single_rtp : pair_rtp;
-    case Mode::rtn: return single ? single_rtn : pair_rtn;
+RoundLoop round_loop(const BulkRounding& round, bool single) {
+  if (!round.is_fast() && !round.is_unusual()) return nullptr;
+  const auto choose = [&](RoundLoop usual_single, RoundLoop usual_pair, RoundLoop unusual_single, RoundLoop unusual_pair) {
+    return round.is_fast() ? (single ? usual_single : usual_pair) : single ? unusual_single : unusual_pair;
+  };
+  switch (round.rounding().mode) {
+    case Mode::rne: return choose(single_rne, pair_rne, single_rne_unusual, pair_rne_unusual);
+    case Mode::rna: return choose(single_rna, pair_rna, single_rna_unusual, pair_rna_unusual);
+    case Mode::rtz: return choose(single_rtz, pair_rtz, single_rtz_unusual, pair_rtz_unusual);
+    case Mode::rtp: return choose(single_rtp, pair_rtp, single_rtp_unusual, pair_rtp_unusual);
+    case Mode::rtn: return choose(single_rtn, pair_rtn, single_rtn_unusual, pair_rtn_unusual);
     default: return nullptr;
   }
 }
@@ -127,7 +133,7 @@ RoundedTile rounded(const Loops& loops, std::span<const Tile> x, const Tile& out
   // Zeros whose sign is not that of the double go through the formulas.
   const bool simple = exact && !special, by_hardware = simple && loops.nearest && round.rounding().mode == Mode::rne && is_float64(round.format());
   const bool single = by_hardware || (simple && loops.odd);
-  const RoundLoop finish = by_hardware ? keep : round.is_fast() ? round_loop(round.rounding().mode, single) : nullptr;
+  const RoundLoop finish = by_hardware ? keep : round_loop(round, single);
   if (!finish) return RoundedTile::none;
 
   const bool unary = x.size() == 1;
