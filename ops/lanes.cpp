@@ -72,14 +72,16 @@ ERX_VECTOR_CLONES void quotient_odd(const Ends& e) { loop_of_odd<Odd<Quotient>>(
 ERX_VECTOR_CLONES void root_odd(const Ends& e) { loop_of_odd<RootOdd, true>(e); }
 ERX_VECTOR_CLONES void sum_exact(const Ends& e) { loop_of<Monotone<Sum, true>>(e); }
 ERX_VECTOR_CLONES void sum_open(const Ends& e) { loop_of<Monotone<Sum, false>>(e); }
-ERX_VECTOR_CLONES void product_exact(const Ends& e) { loop_of<Corners<Product, true, true, false>>(e); }
-ERX_VECTOR_CLONES void product_left(const Ends& e) { loop_of<Corners<Product, true, false, false>>(e); }
-ERX_VECTOR_CLONES void product_right(const Ends& e) { loop_of<Corners<Product, false, true, false>>(e); }
-ERX_VECTOR_CLONES void product_open(const Ends& e) { loop_of<Corners<Product, false, false, false>>(e); }
-ERX_VECTOR_CLONES void quotient_exact(const Ends& e) { loop_of<Corners<Quotient, true, true, true>>(e); }
-ERX_VECTOR_CLONES void quotient_left(const Ends& e) { loop_of<Corners<Quotient, true, false, true>>(e); }
-ERX_VECTOR_CLONES void quotient_right(const Ends& e) { loop_of<Corners<Quotient, false, true, true>>(e); }
-ERX_VECTOR_CLONES void quotient_open(const Ends& e) { loop_of<Corners<Quotient, false, false, true>>(e); }
+/// By which operands are exact.
+#define ERX_CORNER_LOOPS(name, Op, divides)                                                                        \
+  ERX_VECTOR_CLONES void name##_exact(const Ends& e) { loop_of<Corners<Op, true, true, divides>>(e); }             \
+  ERX_VECTOR_CLONES void name##_left(const Ends& e) { loop_of<Corners<Op, true, false, divides>>(e); }             \
+  ERX_VECTOR_CLONES void name##_right(const Ends& e) { loop_of<Corners<Op, false, true, divides>>(e); }            \
+  ERX_VECTOR_CLONES void name##_open(const Ends& e) { loop_of<Corners<Op, false, false, divides>>(e); }
+ERX_CORNER_LOOPS(product, Product, false)
+ERX_CORNER_LOOPS(quotient, Quotient, true)
+ERX_CORNER_LOOPS(pow, Power, false)
+#undef ERX_CORNER_LOOPS
 ERX_VECTOR_CLONES void root_exact(const Ends& e) { loop_of<Root<true>, true>(e); }
 ERX_VECTOR_CLONES void root_open(const Ends& e) { loop_of<Root<false>, true>(e); }
 ERX_VECTOR_CLONES void larger_loop(const Ends& e) { loop_of<Larger>(e); }
@@ -104,10 +106,6 @@ ERX_VECTOR_CLONES void sigmoid_exact(const Ends& e) { loop_of<Function<elementar
 ERX_VECTOR_CLONES void sigmoid_open(const Ends& e) { loop_of<Function<elementary::sigmoid, false>, true>(e); }
 ERX_VECTOR_CLONES void erf_exact(const Ends& e) { loop_of<Erf<true>, true>(e); }
 ERX_VECTOR_CLONES void erf_open(const Ends& e) { loop_of<Erf<false>, true>(e); }
-ERX_VECTOR_CLONES void pow_exact(const Ends& e) { loop_of<Corners<Power, true, true, false>>(e); }
-ERX_VECTOR_CLONES void pow_left(const Ends& e) { loop_of<Corners<Power, true, false, false>>(e); }
-ERX_VECTOR_CLONES void pow_right(const Ends& e) { loop_of<Corners<Power, false, true, false>>(e); }
-ERX_VECTOR_CLONES void pow_open(const Ends& e) { loop_of<Corners<Power, false, false, false>>(e); }
 ERX_VECTOR_CLONES void rsqrt_exact(const Ends& e) { loop_of<ReciprocalRoot<true>, true>(e); }
 ERX_VECTOR_CLONES void rsqrt_open(const Ends& e) { loop_of<ReciprocalRoot<false>, true>(e); }
 ERX_VECTOR_CLONES void sin_exact(const Ends& e) { loop_of<Function<elementary::sin, true>, true>(e); }

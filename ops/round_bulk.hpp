@@ -1,5 +1,5 @@
 // Rounding of whole arrays of doubles into a format, branch-free so that compilers vectorise it; bit-identical to round_to.
-// M = 1.5 * 2^(e + 53 - p), e the exponent of x kept in [emin, emax + 1]: then (x + M) - M is x rounded to nearest even at the
+// M = 1.5 * 2^(e + 53 - p), e the exponent of x, at least emin: then (x + M) - M is x rounded to nearest even at the
 // precision of the format; other directions correct that by one quantum. Overflow, infinities and zeros by selects.
 // Formats without a sign have loops of their own, with three more selects. Those that leave no room for M (p > 51 or emax near 1023), and
 // other kinds, go element by element.
@@ -40,6 +40,9 @@ namespace bulk {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffu);
 }
 
+[[gnu::always_inline]] inline double choose(std::uint64_t mask, double yes, double no) {
+  return std::bit_cast<double>((std::bit_cast<std::uint64_t>(yes) & mask) | (std::bit_cast<std::uint64_t>(no) & ~mask));
+}
 /// Written with masks: compilers keep a branch where a comparison of doubles guards a choice.
 [[gnu::always_inline]] inline double select(bool condition, double yes, double no) {
   const std::uint64_t mask = -static_cast<std::uint64_t>(condition);
@@ -49,18 +52,17 @@ namespace bulk {
 /// A rounded magnitude, and whether it is past the largest value (of NaN it is). `negative`: what an overflow goes by.
 struct Magnitude {
   double value;
-  bool over, negative;
+  std::uint64_t over, negative;  // all bits or none
 };
 
-/// `clamps`: huge numbers stay finite; without, their value is NaN. `usual`: a format with sign, zero and subnormals.
-template <Mode mode, bool clamps, bool usual = true>
+/// Of huge numbers M is infinite and the value NaN, which is past the largest value. `usual`: a format with sign, zero and subnormals.
+template <Mode mode, bool usual = true>
 [[gnu::always_inline]] inline Magnitude round_magnitude(double x, const BulkConstants& k) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
-  bool negative = bits >> 63;
+  const bool negative = bits >> 63;
   const double a = magnitude(x);
   double power = std::bit_cast<double>(bits & 0x7ff0000000000000u);  // 2^e, 0 for subnormals, infinity for the rest
   power = select(power < k.least_power, k.least_power, power);
-  if constexpr (clamps) power = select((power > k.greatest_power) & !planted(Mistake::no_clamp), k.greatest_power, power);
   const double magic = power * k.magic, quantum = power * k.quantum;
   double r = (a + magic) - magic;
   if constexpr (mode == Mode::rna) {
@@ -71,25 +73,26 @@ template <Mode mode, bool clamps, bool usual = true>
     r += select((mode == Mode::rtn) == negative, select(r < a, quantum, 0.0), select(r > a, -quantum, 0.0));
   }
   constexpr bool nearest = mode == Mode::rne || mode == Mode::rna;
-  bool over = !((nearest ? r : a) <= k.max_finite);
+  std::uint64_t over = -static_cast<std::uint64_t>(planted(Mistake::no_clamp) ? (nearest ? r : a) > k.max_finite : !((nearest ? r : a) <= k.max_finite));
+  std::uint64_t falls = -(bits >> 63);
   if constexpr (!usual) {
     const bool zero = a == 0, below = negative & !zero & !((nearest ? r : a) <= k.least_of_negative), no_zero = zero & !(a <= k.least_of_zero);
-    over = over | below | no_zero;
-    negative = below | no_zero;
+    falls = -static_cast<std::uint64_t>(below | no_zero);
+    over |= falls;
     r = select(r < k.least, k.least, r);
   }
-  return {r, over, negative};
+  return {r, over, falls};
 }
 
 /// x rounded: of infinities and NaN too.
 template <Mode mode, bool usual = true>
 [[gnu::always_inline]] inline double round_one(double x, const BulkConstants& k) {
   const std::uint64_t all_bits = std::bit_cast<std::uint64_t>(x), sign = all_bits & (usual ? 0x8000000000000000u : 0);
-  const Magnitude m = round_magnitude<mode, true, usual>(x, k);
+  const Magnitude m = round_magnitude<mode, usual>(x, k);
   double r = select(m.value < k.flush_below, 0.0, m.value);
   r = std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) | (planted(Mistake::no_copysign) && r == 0 ? 0 : sign)) + k.zero;
-  r = select(m.over, select(m.negative, k.overflow[1], k.overflow[0]), r);
-  r = select(magnitude(x) == std::numeric_limits<double>::infinity(), select(all_bits >> 63, k.infinite[1], k.infinite[0]), r);
+  r = choose(m.over, choose(m.negative, k.overflow[1], k.overflow[0]), r);
+  r = select(magnitude(x) == std::numeric_limits<double>::infinity(), select((all_bits >> 63) != 0, k.infinite[1], k.infinite[0]), r);
   return select(x != x, x, r);
 }
 
@@ -97,10 +100,10 @@ template <Mode mode, bool usual = true>
 /// where x is not finite or overflows: then the result has the sign of the overflow alone.
 template <Mode mode, bool usual = true>
 [[gnu::always_inline]] inline double round_plain(double x, const BulkConstants& k, std::uint64_t* bad) {
-  const Magnitude m = round_magnitude<mode, false, usual>(x, k);
-  *bad = -static_cast<std::uint64_t>(m.over);
+  const Magnitude m = round_magnitude<mode, usual>(x, k);
+  *bad = m.over;
   const double r = std::bit_cast<double>((std::bit_cast<std::uint64_t>(m.value) & ~*bad) | (std::bit_cast<std::uint64_t>(1.0) & *bad));
-  const std::uint64_t sign = usual ? std::bit_cast<std::uint64_t>(x) & 0x8000000000000000u : static_cast<std::uint64_t>(m.negative) << 63;
+  const std::uint64_t sign = usual ? std::bit_cast<std::uint64_t>(x) & 0x8000000000000000u : m.negative & 0x8000000000000000u;
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) | (planted(Mistake::no_copysign) && r == 0 ? 0 : sign)) + k.zero;
 }
 

@@ -65,14 +65,28 @@ const elementary::ErfTable& elementary::erf_table() {
   return table;
 }
 
-F64 exp_of(const F64& a) { return increasing(a, exp_at, f64::mpfr::exp, 1); }
+/// Past the doubles e^x needs no computing: e^709.8 > 2^1024, e^-745.2 < 2^-1075. Nor does tanh near 1: 1 - tanh 350 < 2^-1000.
+F64 exp_of(const F64& a) {
+  if (f64::is_finite(a.d) && f64::is_finite(a.u)) {
+    if (a.d >= 709.8) return {f64::largest, f64::infinity};
+    if (a.u <= -745.2) return {0, 0x1p-1074};
+  }
+  return increasing(a, exp_at, f64::mpfr::exp, 1);
+}
 F64 exp2_of(const F64& a) { return increasing(a, exp2_at, f64::mpfr::exp2, 1); }
 F64 expm1_of(const F64& a) { return increasing(a, expm1_at, f64::mpfr::expm1, 0); }
 F64 log_of(const F64& a) { return increasing(a, log_at, f64::mpfr::log, none); }
 F64 log2_of(const F64& a) { return increasing(a, log2_at, f64::mpfr::log2, none); }
 F64 log10_of(const F64& a) { return increasing(a, log10_at, f64::mpfr::log10, none); }
 F64 log1p_of(const F64& a) { return increasing(a, log1p_at, f64::mpfr::log1p, 0); }
-F64 tanh_of(const F64& a) { return increasing(a, tanh_at, f64::mpfr::tanh, 0); }
+F64 tanh_of(const F64& a) {
+  constexpr double below_one = 0x1.fffffffffffffp-1;
+  if (f64::is_finite(a.d) && f64::is_finite(a.u)) {
+    if (a.d > 350) return {below_one, 1};
+    if (a.u < -350) return {-1, -below_one};
+  }
+  return increasing(a, tanh_at, f64::mpfr::tanh, 0);
+}
 F64 sigmoid_of(const F64& a) { return increasing(a, sigmoid_at, f64::mpfr::sigmoid, 0.5); }
 F64 erf_of(const F64& a) { return increasing(a, erf_from_table, f64::mpfr::erf, 0); }
 F64 sin_of(const F64& a) { return wave(a, sin_at, f64::mpfr::sin, 0); }

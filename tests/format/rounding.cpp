@@ -300,6 +300,7 @@ TEST_CASE("round_bulk: bit-identical to round_to in every format, mode and overf
   for (const char* name : {"bf16", "f16", "f32", "tf32", "f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f4e2m1fn"})
     CHECK(BulkRounding(*find_format(name), {}).is_fast());
   CHECK(!BulkRounding(*find_format("f64"), {}).is_fast());
+  CHECK(BulkRounding(*find_format("f8e8m0fnu"), {}).is_unusual());
 }
 
 TEST_CASE("round_bulk: tails of any length, in place, and nothing written past the end") {
@@ -317,7 +318,6 @@ TEST_CASE("round_bulk: planted mistakes are found") {
   const Format bf16 = *find_format("bf16"), fnuz = *find_format("f8e4m3fnuz"), e4m3fn = *find_format("f8e4m3fn");
   CHECK(wrong_with(bf16, [](BulkConstants&) {}) == 0);
   CHECK(wrong_with(bf16, [](BulkConstants& k) { k.least_power = 0; }) > 0);                                         // no clamp below
-  CHECK(wrong_with(bf16, [](BulkConstants& k) { k.greatest_power = std::numeric_limits<double>::infinity(); }) > 0);  // no clamp above
   CHECK(wrong_with(fnuz, [](BulkConstants& k) { k.zero = -0.0; }) > 0);                                             // the sign of zero
   CHECK(wrong_with(bf16, [](BulkConstants& k) { k.zero = 0.0; }) > 0);
   CHECK(wrong_with(e4m3fn, [](BulkConstants& k) { k.max_finite = std::nextafter(448.0, 0); }) > 0);
