@@ -12,6 +12,7 @@ constexpr std::int64_t small = 48 * mib;    // is evaluated at once
 constexpr std::int64_t section = 16 * mib;  // stays near the processors
 constexpr std::int64_t half = 64 * mib;     // where much is read whole: for that, and for the section
 constexpr std::int64_t most_sections_of_tests = 64;
+constexpr std::size_t most_nodes = 1000;  // of a graph that is copied for each section, and for each element that a report looks at again
 
 bool follows(const AxisTrace& t, NodeId id) { return t.axis[id] >= 0; }
 
@@ -66,9 +67,13 @@ Tensor Section::of(Tensor t) const {
 
 Sectioning::Sectioning(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<std::size_t> results, const EvaluateOptions& options)
     : graph_(graph), inputs_(inputs), results_(std::move(results)), sections_{Section{}} {
-  std::int64_t all = 0;
-  for (NodeId id = 0; id < graph.size(); ++id) all += size_of(extents_of(graph[id].shape));
-  if (options.tile == 0 && 16 * all <= small) return;
+  double all = 0;  // of sizes that nothing has looked at yet
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    double size = 1;
+    for (const std::int64_t extent : extents_of(graph[id].shape)) size *= static_cast<double>(extent);
+    all += size;
+  }
+  if (options.tile == 0 && (16 * all <= static_cast<double>(small) || graph.size() > most_nodes)) return;
   // What would be stored, were it evaluated at once.
   std::vector<std::pair<NodeId, std::int64_t>> stored;
   Engine engine(graph, inputs, options, {});

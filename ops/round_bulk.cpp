@@ -55,6 +55,7 @@ BulkRounding::BulkRounding(Format format, Rounding rounding) : format_(std::move
   if (!fast_ && !unusual_) return;
   const int p = f.precision();
   constants_.least_power = f.min_normal();
+  constants_.greatest_power = std::ldexp(1.0, f.emax() + 1);
   constants_.magic = std::ldexp(1.5, 53 - p);
   constants_.quantum = std::ldexp(1.0, 1 - p);
   constants_.half_quantum = std::ldexp(1.0, -p);

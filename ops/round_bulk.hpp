@@ -19,6 +19,7 @@ namespace erx {
 /// The numbers that the kernel needs of a format and rounding; tile code may inline `round_one` with them.
 struct BulkConstants {
   double least_power;     // 2^emin
+  double greatest_power;  // 2^(emax + 1)
   double magic;           // 1.5 * 2^(53 - p), times the power of x
   double quantum;         // 2^(1 - p), times the power of x
   double half_quantum;
