@@ -92,6 +92,19 @@ def test_named_specs(name):
             assert check(tile=tile) == whole, (name, tile)
 
 
+def test_rules_ask_how_many_elements_there_are_in_all():
+    """A sum of few leaves in all has a sharper bound: a section of one that has many keeps the bound of the whole."""
+    x = np.random.default_rng(7).standard_normal((2100, 2000)).astype(np.float32)
+    spec = er.parse("spec s(x: f32[M, N]) -> f32[M] { return acc<f32>(sum(x, axis=1)) }")
+    result = spec(x)
+    few = spec(x[:100])
+    assert (few.hi - few.lo < (result.hi - result.lo)[:100]).all()  # so there is something to be told apart
+    for end in (result.lo, result.hi):
+        report = told(fresh(spec(x), tile=40), end.astype(np.float32))
+        assert report == told(fresh(spec(x)), end.astype(np.float32))
+        assert report["verdict"] == "covered", report["verdict"]
+
+
 def test_large_results_come_apart():
     """Above the size that is evaluated at once: places, distances and findings are those of the whole."""
     rng = np.random.default_rng(6)
