@@ -61,28 +61,15 @@ void Checksum::combine(const MatrixView& b, std::int64_t first, std::int64_t cou
 }
 
 bool Checksum::agrees(const MatrixView& a, const std::vector<double>& row_norms, const double* c) const {
-  // Rows are added up a few at a time before they are multiplied: the sums of a dot product's lanes cost more than a short row.
-  constexpr std::int64_t together = 16;
-  const std::size_t columns = signs_.size(), depth = static_cast<std::size_t>(a.columns);
-  const double factor = static_cast<double>(2 * a.columns + 2 * static_cast<std::int64_t>(columns) + 32 + 4 * together) * 0x1p-53 * norms_ * (1 + 0x1p-20);
-  const bool by_rows = a.column_stride == 1;
-  std::vector<double> expected(static_cast<std::size_t>(by_rows ? 0 : a.rows)), of_a(by_rows ? depth : 0), of_c(columns);
-  if (!by_rows) times(a, combined_, expected.data());
-  for (std::int64_t first = 0; first < a.rows; first += together) {
-    std::fill(of_a.begin(), of_a.end(), 0);
-    std::fill(of_c.begin(), of_c.end(), 0);
-    double norms = 0, wanted = 0;
-    for (std::int64_t i = first; i < std::min(a.rows, first + together); ++i) {
-      const std::size_t row = static_cast<std::size_t>(i);
-      if (!(row_norms[row] < infinity)) continue;
-      const double sign = signs_[row * 7 % columns] < 0 ? -1 : 1;
-      norms += row_norms[row];
-      add_scaled(of_c.data(), c + row * columns, sign, columns);
-      if (by_rows) add_scaled(of_a.data(), a.data + i * a.row_stride, sign, depth);
-      else wanted += sign * expected[row];
-    }
-    if (by_rows) wanted = dot(of_a.data(), combined_.data(), depth);
-    if (!(std::fabs(dot(of_c.data(), signs_.data(), columns) - wanted) <= factor * norms)) return false;
+  const std::size_t columns = signs_.size();
+  const double factor = static_cast<double>(2 * a.columns + 2 * static_cast<std::int64_t>(columns) + 32) * 0x1p-53 * norms_ * (1 + 0x1p-20);
+  std::vector<double> expected(static_cast<std::size_t>(a.rows));
+  times(a, combined_, expected.data());
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    const std::size_t row = static_cast<std::size_t>(i);
+    if (!(row_norms[row] < infinity)) continue;
+    const double found = dot(c + row * columns, signs_.data(), columns);
+    if (!(std::fabs(found - expected[row]) <= factor * row_norms[row])) return false;
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eval/engine.hpp"
+#include "eval/merge_axes.hpp"
 #include "ops/enclosed_sum.hpp"
 
 namespace erx {
@@ -114,27 +115,14 @@ class EnclosedLine {
       line.reduced = {1};
       for (Operand& f : line.factors) f.reduced = {1};
     }
-    for (std::size_t k = line.reduced.size(); k-- > 1;) {
-      if (!std::all_of(line.factors.begin(), line.factors.end(), [&](const Operand& f) { return f.reduced[k - 1] == f.reduced[k] * line.reduced[k]; })) continue;
-      line.reduced[k - 1] *= line.reduced[k];
-      line.reduced.erase(line.reduced.begin() + static_cast<std::ptrdiff_t>(k));
-      for (Operand& f : line.factors) {
-        f.reduced[k - 1] = f.reduced[k];
-        f.reduced.erase(f.reduced.begin() + static_cast<std::ptrdiff_t>(k));
-      }
-    }
-  }
-  static std::int64_t offset(const Extents& extents, const Extents& strides, std::int64_t flat) {
-    std::int64_t at = 0;
-    for (std::size_t k = extents.size(); k-- > 0; flat /= extents[k]) at += flat % extents[k] * strides[k];
-    return at;
+    merge_axes(line.reduced, line.factors);
   }
 
   /// add(ends of a, ends of b or null, n) for each run. returns: false if a leaf is special. `nonzero`: some leaf is surely not 0.
   template <class Add>
   bool read_runs(const Line& line, std::int64_t element, Buffer& buffer, bool& nonzero, const Add& add) const {
     std::int64_t base[2] = {0, 0};
-    for (std::size_t k = 0; k < line.factors.size(); ++k) base[k] = offset(extents_, line.factors[k].out, element);
+    for (std::size_t k = 0; k < line.factors.size(); ++k) base[k] = strided_offset(extents_, line.factors[k].out, element);
     const std::int64_t length = line.reduced.back();
     for (std::int64_t first = 0; first < line.leaves; first += length)
       for (std::int64_t inner = 0; inner < length; inner += run) {
@@ -143,7 +131,7 @@ class EnclosedLine {
         std::uint8_t at_first = 0;
         for (std::size_t k = 0; k < line.factors.size(); ++k) {
           const Operand& f = line.factors[k];
-          const std::int64_t at = base[k] + offset(line.reduced, f.reduced, first + inner), step = f.reduced.back();
+          const std::int64_t at = base[k] + strided_offset(line.reduced, f.reduced, first + inner), step = f.reduced.back();
           if (f.flags) {
             std::uint8_t found = 0;
             for (std::int64_t i = 0; i < (step == 0 ? 1 : n); ++i) found |= f.flags[at + i * step];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eval/engine.hpp"
+#include "eval/merge_axes.hpp"
 #include "ops/number_tile.hpp"
 
 namespace erx {
@@ -23,7 +24,7 @@ class LeafLine {
     const Term& term = sum.terms[0];
     factors_.push_back(factor(engine, term.a));
     if (term.b) factors_.push_back(factor(engine, *term.b));
-    merge();
+    merge_axes(reduced_, factors_);
   }
 
   bool is_product() const { return factors_.size() == 2; }
@@ -87,37 +88,21 @@ class LeafLine {
     const Plane& p = s.hull;
     return {p.lo_d->data(), p.flags ? p.flags->data() : nullptr, f.out_strides, f.reduced_strides};
   }
-  void merge() {
-    for (std::size_t k = reduced_.size(); k-- > 1;) {
-      if (!std::all_of(factors_.begin(), factors_.end(), [&](const Factor& f) { return f.reduced[k - 1] == f.reduced[k] * reduced_[k]; })) continue;
-      reduced_[k - 1] *= reduced_[k];
-      reduced_.erase(reduced_.begin() + static_cast<std::ptrdiff_t>(k));
-      for (Factor& f : factors_) {
-        f.reduced[k - 1] = f.reduced[k];
-        f.reduced.erase(f.reduced.begin() + static_cast<std::ptrdiff_t>(k));
-      }
-    }
-  }
-  static std::int64_t offset(const Extents& extents, const Extents& strides, std::int64_t flat) {
-    std::int64_t at = 0;
-    for (std::size_t k = extents.size(); k-- > 0; flat /= extents[k]) at += flat % extents[k] * strides[k];
-    return at;
-  }
   static bool is_special(const std::uint8_t* flags, std::int64_t n, std::int64_t step) {
     std::uint8_t found = 0;
     for (std::int64_t i = 0; i < n; ++i) found |= flags[i * step];
     return found & ~any_zero;
   }
   const double* read(const Factor& f, std::int64_t element, std::int64_t first, std::int64_t n, std::vector<double>& buffer, bool& special) const {
-    const std::int64_t base = offset(extents_, f.out, element), length = reduced_.back(), step = f.reduced.back();
+    const std::int64_t base = strided_offset(extents_, f.out, element), length = reduced_.back(), step = f.reduced.back();
     if (!f.in_place && step == 1 && first / length == (first + n - 1) / length) {  // one run in memory
-      const std::int64_t at = base + offset(reduced_, f.reduced, first);
+      const std::int64_t at = base + strided_offset(reduced_, f.reduced, first);
       special |= f.flags && is_special(f.flags + at, n, 1);
       return f.values + at;
     }
     buffer.resize(static_cast<std::size_t>(n));
     for (std::int64_t done = 0; done < n;) {
-      const std::int64_t at = base + offset(reduced_, f.reduced, first + done), run = std::min(n - done, length - (first + done) % length);
+      const std::int64_t at = base + strided_offset(reduced_, f.reduced, first + done), run = std::min(n - done, length - (first + done) % length);
       double* to = buffer.data() + done;
       if (f.in_place) {
         f.in_place->decode(at, run, to);
@@ -131,7 +116,7 @@ class LeafLine {
     return buffer.data();
   }
   const double* across(const Factor& f, std::int64_t element, std::int64_t leaf, std::int64_t n, std::int64_t& step, bool& special) const {
-    const std::int64_t at = offset(extents_, f.out, element) + offset(reduced_, f.reduced, leaf);
+    const std::int64_t at = strided_offset(extents_, f.out, element) + strided_offset(reduced_, f.reduced, leaf);
     step = f.out.back();
     special |= f.flags && is_special(f.flags + at, step == 0 ? 1 : n, 1);
     return f.values + at;
