@@ -67,7 +67,7 @@ int formats_command() {
   table.add({"name", "bits", "exponent", "fraction", "bias", "largest", "smallest normal", "smallest", "without", "also written", "source"});
   for (const Format& f : all_formats())
     table.add({f.name, std::to_string(f.width()), std::to_string(f.exponent_bits), std::to_string(f.fraction_bits), std::to_string(f.bias),
-               number_text(f.max_finite()), number_text(f.min_normal()), number_text(f.min_positive()), special_values(f), joined(format_aliases(f)), f.source});
+               number_text(f.max_finite()), number_text(f.min_normal()), number_text(f.min_positive()), special_values(f), joined(format_aliases(f)), std::string(f.source)});
   std::cout << table.text();
   return covered;
 }

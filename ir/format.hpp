@@ -24,7 +24,7 @@ struct Format {
   bool has_zero = true;
   Infinities infinities = Infinities::ieee;
   Nans nans = Nans::ieee;
-  std::string source;  // document that defines it
+  std::string_view source;  // document that defines it: a text of the program, formats are copied often
 
   int precision() const { return fraction_bits + 1; }  // p, hidden bit included
   int width() const { return (has_sign ? 1 : 0) + exponent_bits + fraction_bits; }

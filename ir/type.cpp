@@ -37,11 +37,11 @@ std::optional<Type> find_type(std::string_view name) {
   if (name == "real") return Type::real();
   if (name == "int") return Type::integer();
   if (name == "bool") return Type::boolean();
+  if (const Format* f = find_format(name)) return Type::of(*f);
   for (int bits : {8, 16, 32, 64})
     for (bool is_signed : {true, false})
       if (name == (is_signed ? "i" : "u") + std::to_string(bits) || name == (is_signed ? "int" : "uint") + std::to_string(bits))
         return Type::integer(bits, is_signed);
-  if (const Format* f = find_format(name)) return Type::of(*f);
   if (name == "complex") return Type::complex(Type::real());
   if (name == "complex32") return Type::complex(Type::of(*find_format("f16")));
   if (name == "complex64") return Type::complex(Type::of(*find_format("f32")));
