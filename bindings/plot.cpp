@@ -217,7 +217,7 @@ void draw(Drawing& d, const ResultReport& r) {
   };
   d.text(left, d.y, "<tspan font-weight=\"bold\">" + escaped(result_name(r.name)) + "</tspan>: " + to_string(r.type) + to_string(shape_of(r.extents)) + ", " +
                         grouped(r.violations) + " of " + grouped(r.checked) + " elements checked are outside", "font-size=\"13\"");
-  d.text(left, d.y + label + 2, escaped(shortened(r.spec, 120)), "fill=\"#555\"");
+  d.text(left, d.y + label + 2, escaped(shortened(r.spec(), 120)), "fill=\"#555\"");
   d.y += label + 22;
   for (const Finding& f : r.findings) {
     if (f.text.empty()) continue;

@@ -52,7 +52,7 @@ Json texts(const ResultReport& r, bool causes) {
 }
 
 Json result(const ResultReport& r) {
-  Json j{{"name", result_name(r.name)},     {"spec", r.spec},           {"sources", r.sources}, {"type", to_string(r.type)},
+  Json j{{"name", result_name(r.name)},     {"spec", r.spec()},         {"sources", r.sources()}, {"type", to_string(r.type)},
          {"shape", r.extents},              {"checked", r.checked},     {"violations", r.violations},
          {"tightness", number(r.tightness)}, {"max_ulps", number(r.max_ulps)}, {"where", texts(r, false)},
          {"causes", texts(r, true)},        {"structure", Json::array()},

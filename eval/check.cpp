@@ -16,6 +16,7 @@ std::vector<ResultReport> check_run(Evaluation& evaluation, const std::vector<st
                                     const CheckOptions& options, bool explained) {
   std::vector<ResultCheck> checks;
   std::vector<std::optional<Format>> stores;
+  checks.reserve(which.size());
   for (std::size_t k = 0; k < which.size(); ++k) {
     checks.emplace_back(evaluation, which[k], *outputs[k], options);
     stores.push_back(checks.back().store());

@@ -34,8 +34,8 @@ struct Violation {
 
 struct ResultReport {
   std::string name;                 // of the result; "" for the only one
-  std::string spec;                 // its expression as canonical text
-  std::vector<std::string> sources;  // where the errors of approximate functions come from (src=), each once
+  std::shared_ptr<const Graph> graph;  // of the spec, for the texts that are written when they are read
+  NodeId node = 0;                     // the result there
   Type type;                        // of the output
   Extents extents;
   std::int64_t checked = 0;
@@ -47,6 +47,9 @@ struct ResultReport {
   std::vector<float> distances;       // of each, in ulps; infinite for a special value
   double max_ulps = 0;
   double tightness = 0;             // mean number of allowed values of the output format per element (1: a single value)
+
+  std::string spec() const;                  // its expression as canonical text
+  std::vector<std::string> sources() const;  // where the errors of approximate functions come from (src=), each once
 };
 
 struct Report {

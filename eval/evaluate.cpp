@@ -139,6 +139,7 @@ Evaluation::Alternatives Evaluation::State::named(const Engine::Alternatives& a)
 const Counters& Evaluation::counters() const { return state_->counters; }
 const EvaluateOptions& Evaluation::options() const { return state_->options; }
 const Graph& Evaluation::graph() const { return *state_->graph; }
+std::shared_ptr<const Graph> Evaluation::shared_graph() const { return state_->graph; }
 const std::vector<Tensor>& Evaluation::inputs() const { return state_->inputs; }
 
 }  // namespace erx

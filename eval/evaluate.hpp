@@ -84,6 +84,7 @@ class Evaluation {
 
   const Counters& counters() const;
   const Graph& graph() const;
+  std::shared_ptr<const Graph> shared_graph() const;
   const EvaluateOptions& options() const;
   const std::vector<Tensor>& inputs() const;
 

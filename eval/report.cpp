@@ -1,12 +1,31 @@
 // The text of a report: verdict first, then what a person needs to find the mistake.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "eval/check.hpp"
 #include "eval/number_text.hpp"
+#include "ir/loop.hpp"
+#include "ir/print.hpp"
+#include "ops/op.hpp"
 
 namespace erx {
 namespace {
+
+/// The provenance (src=) of every approximate function that these nodes depend on, the last ones first.
+void add_sources(const Graph& graph, const std::vector<Result>& roots, std::vector<std::string>& sources) {
+  const Op& approx = op("approx");
+  std::vector<bool> needed(graph.size(), false);
+  for (const Result& r : roots) needed[r.node] = true;
+  for (auto id = static_cast<NodeId>(graph.size()); id-- > 0;) {
+    if (!needed[id]) continue;
+    for (NodeId o : graph[id].operands) needed[o] = true;
+    const Node& node = graph[id];
+    if (is_fold(node)) add_sources(node.attributes.loop->body, node.attributes.loop->body.results, sources);
+    if (node.op != &approx || node.attributes.text.empty()) continue;
+    if (std::find(sources.begin(), sources.end(), node.attributes.text) == sources.end()) sources.push_back(node.attributes.text);
+  }
+}
 
 std::string number(double x) {
   if (std::isinf(x)) return "infinitely many";
@@ -23,8 +42,8 @@ void append(std::string& text, const ResultReport& r) {
   const std::string name = r.name.empty() ? "output" : r.name;
   text += "  " + name + ": " + to_string(r.type) + to_string(shape_of(r.extents)) + ", " + plural(r.checked, "element") + " checked, ";
   text += r.violations == 0 ? "none outside\n" : grouped(r.violations) + " outside\n";
-  text += "  spec: " + r.spec + "\n";
-  for (const std::string& source : r.sources) text += "  error bound from: " + source + "\n";
+  text += "  spec: " + r.spec() + "\n";
+  for (const std::string& source : r.sources()) text += "  error bound from: " + source + "\n";
   for (const Violation& v : r.first) {
     text += (v.index.empty() ? std::string("    got ") : "    at " + index_text(v.index) + ": got ") + v.got + ", allowed " + v.allowed;
     text += std::isinf(v.ulps) ? ", not comparable" : ", " + number(v.ulps) + (v.ulps == 1 ? " ulp away" : " ulps away");
@@ -52,6 +71,15 @@ std::string covered_text(const std::vector<ResultReport>& results) {
 }
 
 }  // namespace
+
+std::string ResultReport::spec() const { return graph ? expression_text(*graph, node) : ""; }
+
+std::vector<std::string> ResultReport::sources() const {
+  std::vector<std::string> sources;
+  if (graph) add_sources(*graph, {{"", node, {}}}, sources);
+  std::reverse(sources.begin(), sources.end());
+  return sources;
+}
 
 std::string Report::text() const {
   std::string text;

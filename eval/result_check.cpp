@@ -6,9 +6,7 @@
 #include "eval/locate.hpp"
 #include "eval/number_text.hpp"
 #include "eval/parallel.hpp"
-#include "ir/loop.hpp"
 #include "ir/print.hpp"
-#include "ops/op.hpp"
 
 namespace erx {
 namespace {
@@ -66,27 +64,6 @@ std::vector<std::uint8_t> mask_of(const CheckOptions& options, const Extents& ex
   return mask;
 }
 
-/// The provenance (src=) of every approximate function that these nodes depend on, the last ones first.
-void add_sources(const Graph& graph, const std::vector<Result>& roots, std::vector<std::string>& sources) {
-  std::vector<bool> needed(graph.size(), false);
-  for (const Result& r : roots) needed[r.node] = true;
-  for (auto id = static_cast<NodeId>(graph.size()); id-- > 0;) {
-    if (!needed[id]) continue;
-    for (NodeId o : graph[id].operands) needed[o] = true;
-    const Node& node = graph[id];
-    if (is_fold(node)) add_sources(node.attributes.loop->body, node.attributes.loop->body.results, sources);
-    if (node.op != &op("approx") || node.attributes.text.empty()) continue;
-    if (std::find(sources.begin(), sources.end(), node.attributes.text) == sources.end()) sources.push_back(node.attributes.text);
-  }
-}
-
-std::vector<std::string> sources_of(const Graph& graph, NodeId root) {
-  std::vector<std::string> sources;
-  add_sources(graph, {{"", root, {}}}, sources);
-  std::reverse(sources.begin(), sources.end());
-  return sources;
-}
-
 }  // namespace
 
 ResultCheck::ResultCheck(const Evaluation& evaluation, std::size_t r, const Tensor& output, const CheckOptions& options)
@@ -94,8 +71,8 @@ ResultCheck::ResultCheck(const Evaluation& evaluation, std::size_t r, const Tens
   const Graph& graph = evaluation.graph();
   const Result& result = graph.results[r];
   report_.name = result.name;
-  report_.spec = expression_text(graph, result.node);
-  report_.sources = sources_of(graph, result.node);
+  report_.graph = evaluation.shared_graph();
+  report_.node = result.node;
   report_.type = output.type;
   report_.extents = output.extents;
   require_extents(result, extents_of(graph[result.node].shape), output);
@@ -173,6 +150,7 @@ ResultReport ResultCheck::counted() {
 
 ResultReport ResultCheck::explained(Evaluation::Parts& parts, std::size_t k) {
   report_ = counted();
+  if (report_.outside.empty()) return std::move(report_);
   for (std::size_t v = 0; v < std::min(options_->show, report_.outside.size()); ++v) report_.first.push_back(violation(parts, k, report_.outside[v]));
   const Violations violations{report_.extents, report_.outside, report_.distances, report_.checked, mask_};
   report_.findings = locate(violations);

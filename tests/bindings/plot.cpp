@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "eval/picture.hpp"
+#include "ops/op.hpp"
 
 using namespace erx;
 
@@ -16,7 +17,9 @@ namespace {
 
 ResultReport report_of(Extents extents, std::vector<std::int64_t> outside, std::vector<float> distances) {
   ResultReport r;
-  r.spec = "round<bf16>(acc<f32>(A @ B)) < \"&\"";
+  Graph graph;
+  r.node = build_input(graph, "round<bf16>(acc<f32>(A @ B)) < \"&\"", Type::real(), {}, false, {});
+  r.graph = std::make_shared<const Graph>(std::move(graph));
   r.type = Type::of(*find_format("bf16"));
   r.extents = std::move(extents);
   r.checked = size_of(r.extents);

@@ -5,13 +5,17 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "ops/op.hpp"
+
 using namespace erx;
 
 TEST_CASE("json: everything that a report knows, and valid JSON for every value") {
   Report report;
   report.counters = {.bulk = 1, .compensated = 2, .big = 3, .exact = 4, .open = 5, .rejected = 6};
   ResultReport r;
-  r.spec = "round<bf16>(\"\xff\")";  // bytes that are no UTF-8
+  Graph graph;
+  r.node = build_input(graph, "round<bf16>(\"\xff\")", Type::real(), {}, false, {});  // bytes that are no UTF-8
+  r.graph = std::make_shared<const Graph>(std::move(graph));
   r.type = Type::of(*find_format("bf16"));
   r.extents = {2, 3};
   r.checked = 6;
