@@ -88,7 +88,8 @@ class Composer {
     }
   }
 
-  std::vector<Tensor> take_inputs() { return std::move(tensors_); }
+  /// After all results and assumptions.
+  Composition take() { return {std::make_shared<const Graph>(std::move(graph)), std::move(tensors_), std::move(pieces_)}; }
   bool has_within() const { return has_within_; }
   Graph graph;
 
@@ -98,7 +99,7 @@ class Composer {
   Places places_;
   std::vector<Tensor> tensors_;
   std::vector<const PieceAssumption*> assumptions_;
-  std::vector<const int*> calls_;  // of the inputs
+  std::vector<const Piece*> pieces_;  // of the inputs
   std::set<std::string> names_, labels_;
   std::map<std::pair<const int*, std::string>, std::string> label_of_;  // by call and the label there
   bool has_within_ = false;
@@ -215,7 +216,7 @@ class Composer {
   NodeId append_input(const Piece& piece) {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       const NodeId id = graph.inputs[i];
-      if (piece.call && calls_[i] == piece.call.get()) continue;  // its text names two
+      if (piece.call && pieces_[i]->call == piece.call) continue;  // its text names two
       if (graph[id].scalar_parameter == piece.node.scalar_parameter && same_elements(tensors_[i], *piece.tensor)) return id;
     }
     Node node = piece.node;
@@ -224,7 +225,7 @@ class Composer {
     const NodeId id = graph.append(std::move(node));
     graph.inputs.push_back(id);
     tensors_.push_back(*piece.tensor);
-    calls_.push_back(piece.call.get());
+    pieces_.push_back(&piece);
     return id;
   }
 };
@@ -270,10 +271,14 @@ class Outline {
 
 }  // namespace
 
-std::shared_ptr<Piece> make_piece(Node node, std::vector<PiecePtr> operands) {
+std::uint64_t take_ages(std::uint64_t count) {
   static std::atomic<std::uint64_t> made{0};  // tells earlier from later, like an address tells one from another
+  return made.fetch_add(count) + 1;
+}
+
+std::shared_ptr<Piece> make_piece(Node node, std::vector<PiecePtr> operands, std::uint64_t age) {
   auto piece = std::make_shared<Piece>();
-  piece->age = ++made;
+  piece->age = age ? age : take_ages(1);
   piece->node = std::move(node);
   piece->node.operands.clear();
   piece->operands = std::move(operands);
@@ -347,10 +352,10 @@ Composition compose(const std::vector<PieceResult>& results, const std::string& 
   if (compute && !composer.has_within()) {
     throw Error("a compute format was given, but nothing in this result is `within` a format");
   }
-  return {std::make_shared<const Graph>(std::move(composer.graph)), composer.take_inputs()};
+  return composer.take();
 }
 
-std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePtr>& inputs) {
+std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePtr>& inputs, std::uint64_t age) {
   const auto call = std::make_shared<const int>();
   const auto copy = [&] {
     std::vector<std::shared_ptr<Piece>> pieces(graph.size());
@@ -359,7 +364,7 @@ std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePt
       if (pieces[id]) continue;
       std::vector<PiecePtr> operands;
       for (const NodeId o : graph[id].operands) operands.push_back(pieces[o]);
-      pieces[id] = make_piece(graph[id], std::move(operands));
+      pieces[id] = make_piece(graph[id], std::move(operands), age ? age++ : 0);
       pieces[id]->call = call;
     }
     return pieces;

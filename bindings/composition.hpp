@@ -45,8 +45,12 @@ struct Piece {
 /// A captured tensor under a name. `scales`: an exact scalar that makes a product absent where it is 0.
 PiecePtr input(std::string name, Tensor tensor, bool scales = false, std::shared_ptr<const int> call = nullptr);
 
-/// A piece of a node. A node without operands and tensor that is an `input` is a state of a loop that is being traced.
-std::shared_ptr<Piece> make_piece(Node node, std::vector<PiecePtr> operands);
+/// A piece of a node. A node without operands and tensor that is an `input` is a state of a loop that is being traced. `age`: one that was
+/// taken before; 0: the next.
+std::shared_ptr<Piece> make_piece(Node node, std::vector<PiecePtr> operands, std::uint64_t age = 0);
+
+/// The first of `count` ages, for pieces that are made later and count as made now.
+std::uint64_t take_ages(std::uint64_t count);
 
 /// One op on pieces. errors: Error with the rule of types or shapes that the operands break.
 PiecePtr apply(std::string_view op, std::vector<PiecePtr> operands, Attributes attributes = {});
@@ -67,6 +71,7 @@ struct PieceResult {
 struct Composition {
   std::shared_ptr<const Graph> graph;
   std::vector<Tensor> inputs;  // in the order of graph->inputs
+  std::vector<const Piece*> pieces;  // of the inputs; the results own them
 };
 
 /// `compute`: the format of every `within` instead of its own.
@@ -74,7 +79,7 @@ struct Composition {
 Composition compose(const std::vector<PieceResult>& results, const std::string& name = "",
                     const std::optional<Format>& compute = {});
 
-/// The results of a lowered graph as pieces; `inputs` in the order of graph.inputs.
-std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePtr>& inputs);
+/// The results of a lowered graph as pieces; `inputs` in the order of graph.inputs. `age`: the first of two for each node, or 0.
+std::vector<PieceResult> pieces_of(const Graph& graph, const std::vector<PiecePtr>& inputs, std::uint64_t age = 0);
 
 }  // namespace erx

@@ -4,6 +4,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "bindings/call.hpp"
 #include "bindings/composition.hpp"
 #include "bindings/python_group.hpp"
@@ -83,6 +85,7 @@ py::object type_name(const std::optional<Type>& type) {
 struct PythonSpec {
   std::shared_ptr<const Program> program;
   std::size_t index;
+  std::shared_ptr<PreparedCalls> calls = std::make_shared<PreparedCalls>();
   const Spec& operator*() const { return program->specs.at(index); }
   const Spec* operator->() const { return &program->specs.at(index); }
 };
@@ -106,6 +109,12 @@ Bound bound_of(const Spec& spec, const std::string& name, py::handle argument) {
   return {binding_of(tensor), nullptr, tensor};
 }
 
+Tensor tensor_for(const Node& node, const Bound& bound) {
+  // A generic parameter gets its type from the spec only now.
+  require_representable(*bound.tensor, node.type, node.attributes.text);
+  return as_declared(*bound.tensor, node.type);
+}
+
 PiecePtr piece_for(const Node& node, const Bound& bound, const std::shared_ptr<const int>& call) {
   const std::string& name = node.attributes.text;
   if (bound.piece) {
@@ -115,9 +124,7 @@ PiecePtr piece_for(const Node& node, const Bound& bound, const std::shared_ptr<c
     }
     return opaque(bound.piece);
   }
-  // A generic parameter gets its type from the spec only now.
-  require_representable(*bound.tensor, node.type, name);
-  return input(name, as_declared(*bound.tensor, node.type), node.scalar_parameter, call);
+  return input(name, tensor_for(node, bound), node.scalar_parameter, call);
 }
 
 std::shared_ptr<Group> call(const PythonSpec& spec, const py::dict& arguments) {
@@ -127,7 +134,13 @@ std::shared_ptr<Group> call(const PythonSpec& spec, const py::dict& arguments) {
     const auto key = py::cast<std::string>(name);
     bindings.emplace(key, (bound[key] = bound_of(*spec, key, argument)).binding);
   }
-  const auto graph = spec->lower(bindings);
+  const auto prepared = spec.calls->of(*spec, std::move(bindings));
+  const auto& graph = prepared->graph;
+  if (prepared->composed && std::all_of(bound.begin(), bound.end(), [](const auto& b) { return b.second.tensor.has_value(); })) {
+    std::vector<Tensor> tensors;
+    for (const NodeId id : graph->inputs) tensors.push_back(tensor_for((*graph)[id], bound.at((*graph)[id].attributes.text)));
+    return std::make_shared<Group>(prepared, std::move(tensors));
+  }
   const auto token = std::make_shared<const int>();
   std::vector<PiecePtr> inputs;
   for (const NodeId id : graph->inputs) {
@@ -191,6 +204,7 @@ void define_tensors(py::module_& m) {
       .def_property_readonly("shape", [](const Tensor& t) { return shape_tuple(t.extents); });
   m.def("tensor", [](const py::array& array, const std::string& type, bool borrowed) { return borrowed ? borrowed_tensor(array, type_of(type)) : tensor_of(array, type_of(type)); },
         py::arg("array"), py::arg("type"), py::arg("borrowed") = false, exact_arithmetic);
+  m.def("tensor_at", [](std::uintptr_t address, Extents shape, const std::string& type) { return tensor_at(address, std::move(shape), type_of(type)); }, exact_arithmetic);
   m.def("scalar", &Tensor::scalar, exact_arithmetic);
   m.def("integer", &Tensor::integer, exact_arithmetic);
   m.def("boolean", &Tensor::boolean, exact_arithmetic);
@@ -312,10 +326,13 @@ void define_groups(py::module_& m) {
       }), exact_arithmetic)
       .def_property_readonly("names", [](const Group& g) {
         py::list names;
-        for (const PieceResult& r : g.results()) names.append(r.name);
+        for (std::size_t i = 0; i < g.size(); ++i) names.append(g.name(i));
         return names;
       })
-      .def("declared", [](const Group& g, std::size_t i) { return g.results().at(i).declared.has_value(); })
+      .def("__len__", &Group::size)
+      .def("type", [](const Group& g, std::size_t i) { return to_string(g.node(i).type); })
+      .def("shape", [](const Group& g, std::size_t i) { return shape_tuple(extents_of(g.node(i).shape)); })
+      .def("declared", &Group::is_declared)
       .def("part", [](const Group& g, std::size_t i) {
         return std::make_shared<Group>(std::vector<PieceResult>{g.results().at(i)}, "");
       })
@@ -377,6 +394,7 @@ PYBIND11_MODULE(_erx, m) {
     return erx::contains(erx::type_of(outer), erx::type_of(inner));
   }, erx::exact_arithmetic);
   m.def("format_aliases", [](const std::string& name) { return erx::format_aliases(erx::format_of(name)); }, erx::exact_arithmetic);
+  m.def("code_bytes", [](const std::string& format) { return erx::code_bytes(erx::format_of(format)); }, erx::exact_arithmetic);
   m.def("min_positive", [](const std::string& format) { return erx::format_of(format).min_positive(); }, erx::exact_arithmetic);
   m.def("precision", [](const std::string& format) { return erx::format_of(format).precision(); }, erx::exact_arithmetic);
 }

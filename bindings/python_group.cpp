@@ -91,22 +91,46 @@ struct Group::Evaluated {
 
 Group::Group(std::vector<PieceResult> results, std::string name) : results_(std::move(results)), name_(std::move(name)) {}
 
+Group::Group(std::shared_ptr<const PreparedCall> call, std::vector<Tensor> inputs)
+    : call_(std::move(call)), inputs_(std::move(inputs)), age_(take_ages(2 * call_->graph->size())), name_(call_->graph->name) {}
+
+std::size_t Group::size() const { return call_ ? call_->graph->results.size() : results_.size(); }
+
+const std::string& Group::name(std::size_t i) const { return call_ ? call_->graph->results.at(i).name : results_.at(i).name; }
+
+bool Group::is_declared(std::size_t i) const { return call_ ? call_->graph->results.at(i).declared.has_value() : results_.at(i).declared.has_value(); }
+
+const Node& Group::node(std::size_t i) const { return call_ ? (*call_->graph)[call_->graph->results.at(i).node] : results_.at(i).piece->node; }
+
+const std::vector<PieceResult>& Group::results() const {
+  if (!call_ || !results_.empty()) return results_;
+  const Graph& graph = *call_->graph;
+  const auto token = std::make_shared<const int>();
+  std::vector<PiecePtr> pieces;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Node& node = graph[graph.inputs[i]];
+    pieces.push_back(input(node.attributes.text, inputs_[i], node.scalar_parameter, token));
+  }
+  return results_ = pieces_of(graph, pieces, age_);
+}
+
 std::shared_ptr<Group::Evaluated> Group::evaluated(const std::optional<Format>& compute) {
   auto& slot = evaluated_[compute ? compute->name : ""];
-  if (!slot) {
-    slot = std::make_shared<Evaluated>(compose(results_, name_, compute), how_);
-  }
-  return slot;
+  if (slot) return slot;
+  if (!call_ || compute) return slot = std::make_shared<Evaluated>(compose(results(), name_, compute), how_);
+  Composition composition{call_->composed, {}, {}};
+  for (const std::size_t i : call_->order) composition.inputs.push_back(inputs_[i]);
+  return slot = std::make_shared<Evaluated>(std::move(composition), how_);
 }
 
 std::shared_ptr<Group> Group::evaluated_by(const EvaluateOptions& how) const {
-  auto group = std::make_shared<Group>(results_, name_);
+  auto group = std::make_shared<Group>(results(), name_);
   group->how_ = how;
   return group;
 }
 
 std::string Group::text() const {
-  std::vector<PieceResult> results = results_;
+  std::vector<PieceResult> results = this->results();
   if (name_.empty()) {
     for (PieceResult& r : results) r.declared.reset();  // an expression, not a signature
   }

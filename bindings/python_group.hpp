@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bindings/composition.hpp"
+#include "bindings/prepared_call.hpp"
 #include "eval/check.hpp"
 
 namespace erx {
@@ -19,8 +20,15 @@ namespace erx {
 class Group {
  public:
   Group(std::vector<PieceResult> results, std::string name);
+  /// Of a call whose inputs are all data, in the order of its graph: pieces are made when they are asked for.
+  Group(std::shared_ptr<const PreparedCall>, std::vector<Tensor> inputs);
 
-  const std::vector<PieceResult>& results() const { return results_; }
+  std::size_t size() const;
+  const std::string& name(std::size_t i) const;
+  bool is_declared(std::size_t i) const;
+  const Node& node(std::size_t i) const;  // its type and shape
+
+  const std::vector<PieceResult>& results() const;
   std::string text() const;  // canonical `.erx` text
 
   /// The same results, evaluated in another way: for tests, whose verdicts may not depend on it.
@@ -37,7 +45,10 @@ class Group {
   struct Evaluated;
   std::shared_ptr<Evaluated> evaluated(const std::optional<Format>& compute);
 
-  std::vector<PieceResult> results_;
+  std::shared_ptr<const PreparedCall> call_;
+  std::vector<Tensor> inputs_;  // of the call
+  std::uint64_t age_ = 0;       // of its pieces: they count as made with it, whenever they are
+  mutable std::vector<PieceResult> results_;
   std::string name_;
   EvaluateOptions how_;
   std::map<std::string, std::shared_ptr<Evaluated>> evaluated_;  // by the compute format's name

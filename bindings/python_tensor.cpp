@@ -21,7 +21,7 @@ Storage storage_of(const py::dtype& dtype, const Type& type) {
   if (kind == 'b') return Storage::boolean;
   if (kind == 'f' && size == 8) return Storage::f64;
   if (kind == 'f' && size == 4) return Storage::f32;
-  if (kind == 'u' && type.is_floating()) return Storage::code;
+  if (type.is_floating() && static_cast<std::size_t>(size) == code_bytes(type.format)) return Storage::code;  // whatever NumPy calls them
   if (kind == 'i' || kind == 'u') {
     const bool sign = kind == 'i';
     switch (size) {
@@ -33,6 +33,22 @@ Storage storage_of(const py::dtype& dtype, const Type& type) {
     }
   }
   throw py::type_error("arrays of dtype " + std::string(py::str(dtype)) + " are not supported");
+}
+
+/// How elements of a type lie in an array of that type, and their size.
+std::pair<Storage, std::size_t> storage_of(const Type& type) {
+  if (type.is_boolean()) return {Storage::boolean, 1};
+  if (type.is_floating() && !type.is_complex) {
+    const std::size_t size = code_bytes(type.format);
+    return {type.format.name == "f64" ? Storage::f64 : type.format.name == "f32" ? Storage::f32 : Storage::code, size};
+  }
+  switch (type.is_integer() ? type.bits : 0) {
+    case 8: return {type.is_signed ? Storage::i8 : Storage::u8, 1};
+    case 16: return {type.is_signed ? Storage::i16 : Storage::u16, 2};
+    case 32: return {type.is_signed ? Storage::i32 : Storage::u32, 4};
+    case 64: return {type.is_signed ? Storage::i64 : Storage::u64, 8};
+    default: throw Bug("no storage for elements of type " + to_string(type));
+  }
 }
 
 // The part of the DLPack 0.8 ABI that is read here.
@@ -167,6 +183,21 @@ Tensor borrowed_tensor(const py::array& array, const Type& type) {
   return t;
 }
 
+Tensor tensor_at(std::uintptr_t address, Extents extents, const Type& type) {
+  Tensor t;
+  const auto [storage, size] = storage_of(type);
+  t.type = type;
+  t.storage = storage;
+  t.extents = std::move(extents);
+  t.byte_strides = contiguous_strides(t.extents);
+  for (auto& s : t.byte_strides) s *= static_cast<std::int64_t>(size);
+  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(t.size()) * size);
+  std::memcpy(bytes->data(), reinterpret_cast<const void*>(address), bytes->size());
+  t.data = bytes->data();
+  t.owner = std::move(bytes);
+  return t;
+}
+
 py::tuple from_dlpack(py::capsule capsule) {
   if (std::strcmp(capsule.name(), "dltensor") != 0) throw py::type_error("expected an unused 'dltensor' capsule");
   auto* managed = static_cast<DlManaged*>(capsule.get_pointer());
@@ -216,6 +247,8 @@ Format format_of(const std::string& name) {
   if (const std::string near = did_you_mean(name, format_names()); !near.empty()) what += "; did you mean `" + near + "`?";
   throw Error(std::move(what));
 }
+
+std::size_t code_bytes(const Format& f) { return (static_cast<std::size_t>(f.width()) + 7) / 8; }
 
 Type type_of(const std::string& name) {
   if (const auto type = find_type(name)) return *type;

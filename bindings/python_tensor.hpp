@@ -8,10 +8,13 @@
 
 namespace erx {
 
-/// `type`: what the elements are ("bf16": then they are its codes, in an unsigned array).
+/// `type`: what the elements are ("bf16": then they are its codes, in an array of that many bytes each).
 Tensor tensor_of(const pybind11::array& contiguous, const Type& type);
 /// The same without a copy: reads the array, and keeps it alive.
 Tensor borrowed_tensor(const pybind11::array& contiguous, const Type& type);
+
+/// A copy of contiguous elements of a type of numbers with a width, at an address.
+Tensor tensor_at(std::uintptr_t address, Extents extents, const Type& type);
 
 /// A `dltensor` capsule of memory that the processor can read.
 /// returns: (array, type name); errors: TypeError for a device or an element type that is not supported.
@@ -25,5 +28,8 @@ pybind11::tuple shape_tuple(const Extents&);
 /// By name or as written, "float<e=8, m=10>". errors: Error
 Format format_of(const std::string& name);
 Type type_of(const std::string& name);
+
+/// What a value of the format takes in an array.
+std::size_t code_bytes(const Format&);
 
 }  // namespace erx

@@ -15,7 +15,6 @@ import numpy as np
 from . import _erx
 from ._dtypes import DType, spelling
 
-_plain = {"float64": "f64", "float32": "f32", "bool": "bool"}
 _refused = {
     "O": "object arrays are not supported: convert to a numeric dtype first",
     "U": "an array of strings is not a tensor",
@@ -28,6 +27,13 @@ _refused = {
 def tensor_of(x: object, declared: str | None = None, real_lists: bool = False, borrowed: bool = False) -> _erx.Tensor:
     """The tensor of `x`. `declared`: the format of raw bits (dtype V2). `real_lists`: integers in lists are numbers like others.
     `borrowed`: it reads the elements of `x`, which has to stay as it is while the tensor is in use."""
+    kind = type(x)
+    if kind is np.ndarray:
+        return _from_numpy(x, declared, borrowed)
+    if _is_torch_class(kind):
+        return _from_torch(x, borrowed)
+    if kind is float:
+        return _erx.scalar(x)
     if isinstance(x, _erx.Tensor):
         return x
     if isinstance(x, (bool, int, float, Fraction, Decimal, complex)):
@@ -36,8 +42,6 @@ def tensor_of(x: object, declared: str | None = None, real_lists: bool = False, 
         raise TypeError(f"expected an array or a number, got {_name(x)}")
     if isinstance(x, (np.ndarray, np.generic)):
         return _from_numpy(x, declared, borrowed)
-    if _is_torch(x):
-        return _from_torch(x, borrowed)
     if isinstance(x, (list, tuple)):
         return _from_list(x, real_lists)
     return _from_protocol(x, declared)
@@ -65,41 +69,48 @@ def _scalar(x: object) -> _erx.Tensor:
 def _from_numpy(x: np.ndarray | np.generic, declared: str | None = None, borrowed: bool = False) -> _erx.Tensor:
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError("masked arrays are not supported: pass the data, and the mask as where=")
-    array = np.asarray(x)
-    dtype = array.dtype
+    array = x if type(x) is np.ndarray else np.asarray(x)
+    kind, read_as = _numpy_kind(array.dtype)
+    if kind is None:
+        return _raw_bits(array, declared)
+    if read_as is not None:
+        array = array.astype(read_as)
+    return _erx.tensor(_contiguous(array), kind, borrowed and kind[0] != "c")
+
+
+@functools.lru_cache(maxsize=1024)  # names are spelled once, not for every array
+def _numpy_kind(dtype: np.dtype) -> tuple[str | None, np.dtype | None]:
+    """The type's name (None: bare bits), and the dtype that the elements are converted to first. errors: TypeError."""
     if dtype.fields is not None:
         raise TypeError("structured arrays are not supported: pass one field")
     if dtype.kind in _refused:
         raise TypeError(_refused[dtype.kind])
     if not dtype.isnative:
-        array = array.astype(dtype.newbyteorder("="))
-        dtype = array.dtype
+        native = dtype.newbyteorder("=")
+        return _numpy_kind(native)[0], native
     name = dtype.name
     if dtype.kind == "c":
         if dtype.itemsize > 16:
             raise TypeError(f"arrays of dtype {dtype} are not portable: convert to complex128")
-        return _erx.tensor(_contiguous(array), name)
+        return name, None
     if dtype.kind == "V" and name.startswith("void"):
-        return _raw_bits(array, declared)
+        return None, None
     if name in ("int2", "int4"):
-        array, name = array.astype(np.int8), "int8"
-    elif name in ("uint2", "uint4"):
-        array, name = array.astype(np.uint8), "uint8"
-    if name in _plain:
-        return _erx.tensor(_contiguous(array), _plain[name], borrowed)
+        return "i8", np.dtype(np.int8)
+    if name in ("uint2", "uint4"):
+        return "u8", np.dtype(np.uint8)
     try:
-        kind = DType(name).kind
+        return DType(name).kind, None
     except ValueError:
         raise TypeError(f"arrays of dtype {dtype} are not supported") from None
-    if kind[0] in "iu":
-        return _erx.tensor(_contiguous(array), kind, borrowed)
-    return _erx.tensor(_contiguous(array).view(f"u{dtype.itemsize}"), kind, borrowed)
 
 
 def _raw_bits(array: np.ndarray, declared: str | None) -> _erx.Tensor:
-    size = array.dtype.itemsize
-    if declared is not None and size in (1, 2) and DType(declared).is_floating:
-        return _erx.tensor(_contiguous(array).view(f"u{size}"), declared)
+    if declared is not None and DType(declared).is_floating and not DType(declared).is_complex:
+        size = _erx.code_bytes(declared)
+        if array.dtype.itemsize != size:
+            raise TypeError(f"an array of dtype {array.dtype} holds bare bits of another size than {declared}, whose values have {size} bytes")
+        return _erx.tensor(_contiguous(array), declared)
     raise TypeError(
         f"an array of dtype {array.dtype} holds bare bits: say which format they are, "
         'with a declared input or er.array(x, dtype="bfloat16")'
@@ -120,9 +131,14 @@ def _is_torch_class(kind: type) -> bool:
     return any(c.__module__.partition(".")[0] == "torch" and c.__name__ == "Tensor" for c in kind.__mro__)
 
 
-def _from_torch(x, borrowed: bool = False) -> _erx.Tensor:  # not imported: only a user of PyTorch has one
-    import torch
-
+def _from_torch(x, borrowed: bool = False) -> _erx.Tensor:
+    torch = _torch()
+    if type(x) is torch.Tensor and x.layout is torch.strided and not x.is_nested and x.is_cpu and not x.is_neg() and x.is_contiguous():
+        kind = _torch_kind(x.dtype)[0]
+        if kind is not None and x.numel() <= _small:
+            tensor = _small_tensor(x, kind)
+            if tensor is not None:
+                return tensor
     if x.layout is not torch.strided or x.is_nested:
         raise TypeError("nested tensors are not supported: pass one tensor for each part" if x.is_nested
                         else "sparse tensors are not supported: pass x.to_dense()")
@@ -140,24 +156,45 @@ def _from_torch(x, borrowed: bool = False) -> _erx.Tensor:  # not imported: only
             parts = torch.view_as_real(x)
             return _erx.complex(_from_torch(parts[..., 0]), _from_torch(parts[..., 1]))
         return _from_numpy(x.numpy())
-    try:
-        kind, bits, codes = _torch_kind(x.dtype)
-    except ValueError:
-        raise TypeError(f"tensors of dtype {x.dtype} are not supported") from None
+    kind, bits = _torch_kind(x.dtype)
+    if kind is None:
+        raise TypeError(f"tensors of dtype {x.dtype} are not supported")
     x = x.contiguous()
-    array = _contiguous((x if bits is None else x.view(bits)).numpy())
-    return _erx.tensor(array if bits is None else array.view(codes), kind, borrowed)
+    return _erx.tensor(_contiguous((x if bits is None else x.view(bits)).numpy()), kind, borrowed)
+
+
+@functools.cache
+def _torch():  # not imported with this module: only a user of PyTorch has it
+    import torch
+
+    return torch
+
+
+_small = 1 << 12  # elements: to copy them costs less than an array of NumPy does
+
+
+def _small_tensor(x, kind: str) -> _erx.Tensor | None:
+    """A copy of the elements of a contiguous tensor; None where it tells no address: one that stands for another (of functorch)."""
+    try:
+        address = x.data_ptr()
+    except RuntimeError:
+        return None
+    return _erx.tensor_at(address, x.shape, kind) if address else None
 
 
 @functools.cache  # names are spelled once, not for every tensor
-def _torch_kind(dtype) -> tuple[str, object, np.dtype | None]:
-    """The type's name, and for a format that NumPy lacks: the types in which PyTorch and NumPy see its codes. errors: ValueError."""
-    import torch
-
-    kind = DType(spelling(dtype)).kind
+def _torch_kind(dtype) -> tuple[str | None, object]:
+    """The type's name (None: it is not one of a real tensor here), and for a format that NumPy lacks the type that has its codes."""
+    torch = _torch()
+    try:
+        kind = DType(spelling(dtype)).kind
+    except ValueError:
+        return None, None
+    if dtype.is_complex:
+        return None, None
     if kind[0] not in "fb" or kind in ("f64", "f32", "bool"):
-        return kind, None, None
-    return kind, {1: torch.uint8, 2: torch.int16}[dtype.itemsize], np.dtype(f"u{dtype.itemsize}")
+        return kind, None
+    return kind, {1: torch.uint8, 2: torch.int16}[dtype.itemsize]
 
 
 def _from_list(x: list | tuple, real: bool) -> _erx.Tensor:

@@ -19,7 +19,7 @@ class DType(str):
     def __new__(cls, name: object) -> DType:
         if isinstance(name, cls):
             return name
-        return _of_text(spelling(name))
+        return of_text(spelling(name))
 
     def __eq__(self, other: object) -> bool:
         try:
@@ -33,7 +33,7 @@ class DType(str):
     # NumPy looks names up as text.
     __hash__ = str.__hash__
 
-    @property
+    @functools.cached_property
     def is_floating(self) -> bool:
         """Values of a format, or complex numbers with such parts."""
         return self.category >= 2 and not self.is_exact
@@ -53,7 +53,7 @@ class DType(str):
             return self
         return DType(self.kind[len("complex<"):-1] or "real")
 
-    @property
+    @functools.cached_property
     def category(self) -> int:
         """0 for bool, 1 for integers, 2 for numbers with a fraction, 3 for complex ones: the higher one decides a common type."""
         if self.is_complex:
@@ -72,7 +72,7 @@ class DType(str):
 
 
 @functools.lru_cache(maxsize=1024)  # a text means one type, and a type never changes
-def _of_text(text: str) -> DType:
+def of_text(text: str) -> DType:
     kind = _erx.type_of(text)
     dtype = str.__new__(DType, _long_name(kind))
     dtype.kind = kind

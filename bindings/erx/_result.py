@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _erx
 from ._arrays import tensor_of
-from ._dtypes import DType
+from ._dtypes import DType, of_text
 from ._loop_number import LoopNumber, moving_slice
 
 Shape = tuple[int, ...]
@@ -44,7 +44,7 @@ class Report(Uncopied):
 
     @property
     def ok(self) -> bool:
-        return self._report.applicable and self._report.ok
+        return self._report.ok
 
     @property
     def applicable(self) -> bool:
@@ -119,18 +119,24 @@ class Result(Uncopied):
     def __init__(self, group: _erx.Group, index: int) -> None:
         self._group = group
         self._index = index
-        self._piece = group.piece(index)
-        # Other calls, for the report of a failure: what they are, and their results.
-        self._others: Sequence[tuple[str, Callable[[], Result]]] = ()
+
+    # Other calls, for the report of a failure: what they are, and their results.
+    _others: Sequence[tuple[str, Callable[[], Result]]] = ()
+
+    @property
+    def _piece(self) -> _erx.Piece:  # made for those who ask: a result that is only checked needs none
+        return self._group.piece(self._index)
 
     @property
     def _argument(self) -> object:
         """What it is to a function that uses it: data where it is data."""
-        return self._piece if self._piece.tensor is None else self._piece.tensor
+        piece = self._piece
+        tensor = piece.tensor
+        return piece if tensor is None else tensor
 
     @property
     def shape(self) -> Shape:
-        return self._piece.shape
+        return self._group.shape(self._index)
 
     @property
     def ndim(self) -> int:
@@ -142,7 +148,7 @@ class Result(Uncopied):
 
     @property
     def dtype(self) -> DType:
-        return DType(self._piece.type)
+        return of_text(self._group.type(self._index))
 
     @property
     def name(self) -> str:
@@ -182,7 +188,7 @@ class Result(Uncopied):
     def check(self, out: object, compute: object = None, *, where: object = None, signed_zero: bool = False,
               show: int = 5) -> Report:
         """A report that counts, lists and explains the elements that are not allowed."""
-        group = self._group if len(self._group.names) == 1 else self._group.part(self._index)
+        group = self._group if len(self._group) == 1 else self._group.part(self._index)
         report = group.check([_output(out, self)], _mask(where), signed_zero, show, _kind(compute))
         if report.ok or not report.applicable:
             return Report(report)
@@ -301,8 +307,7 @@ class Results(tuple):
 
 
 def results_of(group: _erx.Group) -> Result | Results:
-    results = Results(Result(group, i) for i in range(len(group.names)))
-    return results[0] if len(results) == 1 else results
+    return Result(group, 0) if len(group) == 1 else Results(Result(group, i) for i in range(len(group)))
 
 
 def result_of(piece: _erx.Piece, declared: bool = False) -> Result:
@@ -361,9 +366,10 @@ def _binary(op: str, x: object, y: object) -> Result:
 
 def _output(out: object, result: Result) -> _erx.Tensor:
     if isinstance(out, Result):
-        if out._piece.tensor is None:
+        tensor = out._piece.tensor
+        if tensor is None:
             raise TypeError("the output to check has to be data, not a result of er")
-        return out._piece.tensor
+        return tensor
     written = isinstance(out, (bool, int, float, complex, list, tuple))
     if written and not isinstance(out, (list, tuple)):
         out = np.asarray(out)

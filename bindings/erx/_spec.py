@@ -17,29 +17,36 @@ class Spec(Uncopied):
 
     def __init__(self, spec: _erx.Spec) -> None:
         self._spec = spec
+        self._name: str = spec.name
+        self._declared = {name: kind for name, kind, _ in spec.parameters}
+        self._parameters = tuple(self._declared)
 
     @property
     def name(self) -> str:
         """The spec's name; empty for an expression."""
-        return self._spec.name
+        return self._name
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        return tuple(name for name, _, _ in self._spec.parameters)
+        return self._parameters
 
     def __call__(self, /, *arguments: object, **named: object) -> Result | Results:
-        parameters = self._spec.parameters
-        if arguments and not self.name:
+        if arguments:
+            self._take(arguments, named)
+        declared = self._declared
+        return results_of(self._spec.call({name: _bound(name, x, declared.get(name)) for name, x in named.items()}))
+
+    def _take(self, arguments: tuple[object, ...], named: dict[str, object]) -> None:
+        """Positional arguments by their names."""
+        parameters = self._parameters
+        if not self._name:
             raise TypeError("the inputs of an expression are given by name, as in e(A=A, B=B)")
         if len(arguments) > len(parameters):
             raise TypeError(f"{self.name}() takes {len(parameters)} inputs, but {len(arguments)} were given")
-        for (name, _, _), argument in zip(parameters, arguments):
+        for name, argument in zip(parameters, arguments):
             if name in named:
                 raise TypeError(f"{self.name}() got two values for the input `{name}`")
             named[name] = argument
-        declared = {name: kind for name, kind, _ in parameters}
-        bound = {name: _bound(name, x, declared.get(name)) for name, x in named.items()}
-        return results_of(self._spec.call(bound))
 
     def __str__(self) -> str:
         return self._spec.text.strip()

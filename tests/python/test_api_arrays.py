@@ -76,6 +76,11 @@ def test_raw_bits_take_the_declared_format():
     assert np.array_equal(er.array(bits, dtype="bfloat16").lo, VALUES)
     with pytest.raises(TypeError, match="bits"):
         IDENTITY(x=bits)
+    for declared in ("f32", "f8e5m2", "f64", "complex<f16>", "i16", "bool"):  # of another size, or no format
+        with pytest.raises(TypeError, match="bits"):
+            er.parse(f"spec f(x: {declared}[N]) -> {declared}[N] {{ return x }}")(x=bits[0])
+    tiny = np.array(VALUES).astype(ml_dtypes.float8_e5m2)
+    assert np.array_equal(er.parse("spec f(x: f8e5m2[M, N]) -> f8e5m2[M, N] { return x }")(x=tiny.view("V1")).lo, tiny.astype(np.float64))
 
 
 @pytest.mark.parametrize("name", TORCH)
@@ -105,6 +110,35 @@ def test_torch_with_strides_bits_and_gradients():
     r = er.expr("x + 1")(x=x)
     x.add_(1)  # a later change
     assert r.lo[0, 0] == 1
+
+
+@pytest.mark.parametrize("name", TORCH + ["int8", "int16", "int32", "int64", "uint8", "bool", "complex64", "complex128"])
+def test_torch_of_every_size(name):
+    """Few elements are read where they lie, many through an array of NumPy."""
+    for n in (0, 1, 5, 4096, 4097, 9000):
+        x = (torch.arange(n) % (2 if name == "bool" else 5) - (0 if name in ("uint8", "bool") else 2)).to(getattr(torch, name))
+        wide = x.to(torch.complex128 if x.is_complex() else torch.float64).numpy()
+        r = IDENTITY(x=x)
+        assert r.dtype == name and r.shape == (n,) and np.array_equal(r.lo, wide)
+        assert r.check(x) and r.covers(x).all()
+        if n > 1:
+            other = x.clone()
+            other[n // 2] = x[n // 2 - 1]
+            assert r.check(other).violations == 1
+            assert np.array_equal(IDENTITY(x=x[1:]).lo, wide[1:])  # not at the start of its memory
+
+
+def test_torch_that_has_no_memory_to_read():
+    assert IDENTITY(x=torch.ones(3).expand(3)).lo.tolist() == [1, 1, 1]
+    with pytest.raises((TypeError, RuntimeError)):
+        torch.vmap(lambda t: torch.tensor(IDENTITY(x=t).lo))(torch.ones(2, 2))
+    fake = torch._efficientzerotensor(3)
+    try:
+        values = IDENTITY(x=fake).lo
+    except (TypeError, RuntimeError):
+        pass
+    else:
+        assert values.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("name", ["float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool"])
