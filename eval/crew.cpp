@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Longer than waking takes, shorter than anybody notices.
-constexpr auto patience = std::chrono::microseconds(60);
+constexpr auto patience = std::chrono::microseconds(400);
 
 void relax() {
 #if defined(__x86_64__)
@@ -117,6 +117,12 @@ struct Threads {
   }
 };
 
+/// Asked once: the system answers from a file, which takes longer than a small loop.
+int processors() {
+  static const int n = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return n;
+}
+
 /// A process made by fork has no threads but one, and locks that may be taken for ever: it starts anew, and what it had copied is left.
 Threads& threads_of_this_process() {
   static std::mutex mutex;
@@ -126,7 +132,7 @@ Threads& threads_of_this_process() {
   const std::lock_guard lock(mutex);
   if (process != getpid()) {
     auto* fresh = new Threads;
-    fresh->processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    fresh->processors = processors();
     threads = fresh;
     process = getpid();
   }
@@ -146,7 +152,7 @@ void Crew::run(int helpers, const std::function<void()>& share, const std::funct
 int Crew::usual_threads() {
   const char* wish = std::getenv("OMP_NUM_THREADS");
   const int wished = wish ? std::atoi(wish) : 0;
-  return wished > 0 ? wished : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return wished > 0 ? wished : processors();
 }
 
 }  // namespace erx

@@ -12,6 +12,7 @@
 #include "eval/parallel.hpp"
 #include "eval/reduce.hpp"
 #include "eval/reduce_line.hpp"
+#include "eval/tile_sum.hpp"
 #include "ops/complex.hpp"
 #include "ops/number_tile.hpp"
 
@@ -135,7 +136,7 @@ void Engine::plan(NodeId root) {
       const NodeId opened = row(graph_[sum]).gather == Gather::accumulate ? graph_[sum].operands[0] : sum;
       operands.clear();
       const std::vector<LeafNode> leaves = leaf_nodes(graph_, opened);
-      in_place = leaves.size() == 1 && sums_in_place(leaves[0].node);
+      in_place = (leaves.size() == 1 && sums_in_place(leaves[0].node)) || (sum_with_rounding && multiplies_in_place(id, sum, leaves));
       for (const LeafNode& leaf : leaves) {
         operands.push_back(leaf.node);
         wanted_[leaf.node] = true;
@@ -182,6 +183,14 @@ bool Engine::sums_in_place(NodeId leaf) const {
   constexpr std::int64_t worth = 64;
   const Tensor* tensor = input(leaf);
   return tensor && tensor->is_double() && options_.lowest == EvaluateOptions::Tier::f64 && size_of(tensor->extents) >= worth;
+}
+
+/// So may a product of inputs that is rounded at once.
+bool Engine::multiplies_in_place(NodeId rounding, NodeId sum, const std::vector<LeafNode>& leaves) const {
+  if (row(graph_[sum]).gather != Gather::sum) return false;
+  for (const LeafNode& leaf : leaves)
+    if (!leaf.in_product || leaf.is_mask || !sums_in_place(leaf.node)) return false;
+  return suits_tiles(extents_of(graph_[sum].shape), terms_of(graph_, sum), graph_[rounding]);
 }
 
 /// So may a reduction of an input over its last dimensions.

@@ -38,7 +38,7 @@ struct Stored {
   NodeId joint = 0;  // the complex node that it is a part of, if the two parts' planes belong together
   std::optional<SumNode> reduction;  // of max, min ...: its one term says which elements are combined
   std::optional<Join> join;          // of concat: where its elements come from
-  const Tensor* in_place = nullptr;  // an input that only elementwise nodes of its shape and long sums read: decoded tile by tile, `tensor` and `hull` have no arrays
+  const Tensor* in_place = nullptr;  // an input that only elementwise nodes of its shape, long sums and small products read: decoded tile by tile, `tensor` and `hull` have no arrays
 };
 
 class Engine {
@@ -122,6 +122,7 @@ class Engine {
 
   void plan(NodeId root);
   bool sums_in_place(NodeId leaf) const;
+  bool multiplies_in_place(NodeId rounding, NodeId sum, const std::vector<LeafNode>& leaves) const;
   bool reduces_in_place(NodeId reduction) const;
   void find_readers();
   bool has_been_read(NodeId id) const;

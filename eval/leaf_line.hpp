@@ -29,7 +29,9 @@ class LeafLine {
 
   bool is_product() const { return factors_.size() == 2; }
   /// An input without arrays: only `read` may be used, on runs that a buffer holds.
-  bool is_in_place() const { return factors_[0].in_place != nullptr; }
+  bool is_in_place() const {
+    return std::any_of(factors_.begin(), factors_.end(), [](const Factor& f) { return f.in_place != nullptr; });
+  }
   /// Can one that is in place be read at all: are the leaves of an element side by side?
   bool is_readable() const { return !is_in_place() || (factors_.size() == 1 && !reduced_.empty() && factors_[0].reduced.back() == 1 && !is_across()); }
   std::int64_t size() const { return size_of(reduced_); }

@@ -25,8 +25,26 @@ ERX_VECTOR_CLONES void add_line(const double* x, std::size_t n, double* squares,
   }
 }
 
-/// The same along one line.
-ERX_VECTOR_CLONES void measure_line(const double* x, std::size_t n, double& square, double& grid) {
+/// The same for `terms` terms of as many lines as registers hold.
+constexpr std::size_t side_by_side = 16;
+ERX_VECTOR_CLONES void add_lines(const double* x, std::int64_t terms, std::int64_t stride, double* squares, double* grids) {
+  double square[side_by_side] = {}, grid[side_by_side];
+  std::fill(grid, grid + side_by_side, infinity);
+  for (std::int64_t k = 0; k < terms; ++k, x += stride)
+    for (std::size_t l = 0; l < side_by_side; ++l) {
+      square[l] += x[l] * x[l];
+      const double bit = lowest_bit(x[l]);
+      grid[l] = bit < grid[l] ? bit : grid[l];
+    }
+  for (std::size_t l = 0; l < side_by_side; ++l) {
+    squares[l] += square[l];
+    grids[l] = grid[l] < grids[l] ? grid[l] : grids[l];
+  }
+}
+
+}  // namespace
+
+ERX_VECTOR_CLONES void measure_along(const double* x, std::size_t n, double& square, double& grid) {
   constexpr std::size_t lanes = 16;
   double squares[lanes] = {}, grids[lanes];
   std::fill(grids, grids + lanes, infinity);
@@ -41,11 +59,23 @@ ERX_VECTOR_CLONES void measure_line(const double* x, std::size_t n, double& squa
     squares[l] += x[k] * x[k];
     grids[l] = std::min(grids[l], lowest_bit(x[k]));
   }
-  square = sum_of_lanes(squares);
-  grid = fold_lanes(grids, [](double a, double b) { return a < b ? a : b; });
+  square += sum_of_lanes(squares);
+  grid = std::min(grid, fold_lanes(grids, [](double a, double b) { return a < b ? a : b; }));
 }
 
-}  // namespace
+void measure_across(const double* x, std::int64_t terms, std::int64_t stride, std::size_t n, double* squares, double* grids) {
+  std::size_t l = 0;
+  for (; terms > 1 && l + side_by_side <= n; l += side_by_side) add_lines(x + l, terms, stride, squares + l, grids + l);
+  if (l < n)
+    for (std::int64_t k = 0; k < terms; ++k) add_line(x + k * stride + l, n - l, squares + l, grids + l);
+}
+
+double norm_of(double square, std::int64_t terms) {
+  const double n = std::sqrt(square) * (planted(Mistake::raw_norms) ? 1 : 1 + static_cast<double>(terms + 8) * 0x1p-52);
+  // Squares of extreme values leave the range of doubles; zero rows need the signs of their zeros.
+  const bool in_range = (n > 0x1p-400 || planted(Mistake::unscaled_norms) || planted(Mistake::ratio_form)) && n < 0x1p400;
+  return in_range ? n : infinity;
+}
 
 Profile profile(const double* data, const std::uint8_t* flags, std::int64_t lines, std::int64_t line_stride, std::int64_t terms, std::int64_t term_stride) {
   Profile p{std::vector<double>(static_cast<std::size_t>(lines), 0), std::vector<double>(static_cast<std::size_t>(lines), infinity)};
@@ -54,7 +84,7 @@ Profile profile(const double* data, const std::uint8_t* flags, std::int64_t line
     for (std::int64_t k = 0; k < terms; ++k) add_line(data + k * term_stride, p.norm.size(), p.norm.data(), p.grid.data());
   } else if (term_stride == 1) {
     for (std::size_t line = 0; line < p.norm.size(); ++line)
-      measure_line(data + static_cast<std::int64_t>(line) * line_stride, static_cast<std::size_t>(terms), p.norm[line], p.grid[line]);
+      measure_along(data + static_cast<std::int64_t>(line) * line_stride, static_cast<std::size_t>(terms), p.norm[line], p.grid[line]);
   } else {
     for (std::int64_t line = 0; line < lines; ++line)
       for (std::int64_t k = 0; k < terms; ++k) {
@@ -65,13 +95,7 @@ Profile profile(const double* data, const std::uint8_t* flags, std::int64_t line
   if (flags)
     for (std::int64_t line = 0; line < lines; ++line)
       for (std::int64_t k = 0; k < terms; ++k) special[static_cast<std::size_t>(line)] |= flags[line * line_stride + k * term_stride] & ~any_zero;
-  const double inflate = 1 + static_cast<double>(terms + 8) * 0x1p-52;
-  for (std::size_t l = 0; l < p.norm.size(); ++l) {
-    const double n = std::sqrt(p.norm[l]) * (planted(Mistake::raw_norms) ? 1 : inflate);
-    // Squares of extreme values leave the range of doubles; zero rows need the signs of their zeros.
-    const bool in_range = (n > 0x1p-400 || planted(Mistake::unscaled_norms) || planted(Mistake::ratio_form)) && n < 0x1p400;
-    p.norm[l] = special[l] || !in_range ? infinity : n;
-  }
+  for (std::size_t l = 0; l < p.norm.size(); ++l) p.norm[l] = special[l] ? infinity : norm_of(p.norm[l], terms);
   return p;
 }
 

@@ -38,37 +38,39 @@ Doubled pair_of(ExactSum s, double& error) {
 
 }  // namespace
 
-bool pairs_pay(const PairPanel& p, const PairGoal& goal, const MatrixRowRule& rule, double relative, double absolute) {
-  if (!chooses_fma() || p.a.rows == 0 || p.b.columns == 0) return false;
-  constexpr std::int64_t each_way = 16;
-  const std::size_t depth = static_cast<std::size_t>(p.a.columns);
-  const std::int64_t rows = std::min(each_way, p.a.rows), columns = std::min(each_way, p.b.columns);
-  std::vector<double> lines_of_a(static_cast<std::size_t>(rows) * depth), column(depth);
-  const auto row_at = [&](std::int64_t k) { return k * p.a.rows / rows; };
-  for (std::int64_t k = 0; goal.fast && k < rows; ++k)
-    for (std::size_t t = 0; t < depth; ++t) lines_of_a[static_cast<std::size_t>(k) * depth + t] = p.a.data[row_at(k) * p.a.row_stride + static_cast<std::int64_t>(t) * p.a.column_stride];
+LineSample sample(const MatrixView& lines, const Profile& profile) {
+  LineSample s;
+  const std::int64_t n = LineSample::size(lines.rows);
+  for (std::int64_t k = 0; k < n; ++k) {
+    const std::int64_t i = LineSample::place(k, lines.rows);
+    for (std::int64_t t = 0; t < lines.columns; ++t) s.values.push_back(lines.data[i * lines.row_stride + t * lines.column_stride]);
+    s.profile.norm.push_back(profile.norm[static_cast<std::size_t>(i)]);
+    s.profile.grid.push_back(profile.grid[static_cast<std::size_t>(i)]);
+  }
+  return s;
+}
+
+bool pairs_pay(const LineSample& rows, const LineSample& columns, const PairGoal& goal, const MatrixRowRule& rule, double relative, double absolute, bool negative) {
+  const std::size_t n = rows.profile.norm.size(), m = columns.profile.norm.size();
+  if (!chooses_fma() || n == 0 || m == 0) return false;
+  const std::size_t depth = rows.values.size() / n;
   std::int64_t asked = 0, open = 0;
-  for (std::int64_t l = 0; l < columns; ++l) {
-    const std::int64_t j = l * p.b.columns / columns;
-    const std::size_t at = static_cast<std::size_t>(j);
-    for (std::size_t t = 0; goal.fast && t < depth; ++t) column[t] = p.b.data[static_cast<std::int64_t>(t) * p.b.row_stride + j * p.b.column_stride];
-    for (std::int64_t k = 0; k < rows; ++k) {
-      const std::size_t i = static_cast<std::size_t>(row_at(k));
-      const double norm = p.rows.norm[i] * p.columns.norm[at], grid = p.rows.grid[i] * p.columns.grid[at];
+  for (std::size_t j = 0; j < m; ++j)
+    for (std::size_t i = 0; i < n; ++i) {
+      const double norm = rows.profile.norm[i] * columns.profile.norm[j], grid = rows.profile.grid[i] * columns.profile.grid[j];
       if (!(norm < infinity)) continue;
       ++asked;
       if (!goal.fast) {  // only what is certified as exact is decided
         open += !(norm <= 0x1p53 * (1 - 0x1p-52) * grid && grid >= 0x1p-1000 && grid <= 0x1p900);
         continue;
       }
-      const double centre = dot2(lines_of_a.data() + static_cast<std::size_t>(k) * depth, column.data(), depth);
-      MatrixRow one{1, &centre, nullptr, &p.columns.norm[at], &p.columns.grid[at], p.rows.norm[i], p.rows.grid[i], relative, absolute, 0, 0, false, p.negative};
+      const double centre = dot2(rows.values.data() + i * depth, columns.values.data() + j * depth, depth);
+      MatrixRow one{1, &centre, nullptr, &columns.profile.norm[j], &columns.profile.grid[j], rows.profile.norm[i], rows.profile.grid[i], relative, absolute, 0, 0, false, negative};
       double rounded;
       std::uint8_t is_open;
       rule.rounded(one, *goal.fast, &rounded, &is_open);
       open += is_open;
     }
-  }
   // An element by itself costs about thirty times its share of a float64 product, all of them as pairs about three products.
   return open * 16 > asked;
 }

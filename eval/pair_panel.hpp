@@ -1,6 +1,6 @@
 // Panels of a matrix product of which one float64 product would decide little: all elements in twice the precision at once, and the few that stay
 // open then from exact sums.
-//   if (pairs_pay(panel, goal, ...)) counts = settle_by_pairs(panel, goal, magnitude_row, out, options, leave);
+//   if (pairs_pay(rows, columns, goal, ...)) counts = settle_by_pairs(panel, goal, magnitude_row, out, options, leave);
 #pragma once
 #include <functional>
 
@@ -27,8 +27,19 @@ struct PairGoal {
   const MatrixRowRule* rule = nullptr;
 };
 
-/// Would one float64 product, with these errors as in MatrixRow, leave so many elements open that pairs are faster? Asks 256 of them.
-bool pairs_pay(const PairPanel&, const PairGoal&, const MatrixRowRule&, double relative, double absolute);
+/// A few lines of one side, side by side, with their profile.
+struct LineSample {
+  std::vector<double> values;  // line after line
+  Profile profile;
+  static constexpr std::int64_t most = 16;
+  /// The place of the k-th of them among `lines`.
+  static std::int64_t place(std::int64_t k, std::int64_t lines) { return lines <= most ? k : k * lines / most; }
+  static std::int64_t size(std::int64_t lines) { return lines < most ? lines : most; }
+};
+LineSample sample(const MatrixView& lines, const Profile&);  // of the rows of the view
+
+/// Would one float64 product, with these errors as in MatrixRow, leave so many elements open that pairs are faster? Asks those of the sample.
+bool pairs_pay(const LineSample& rows, const LineSample& columns, const PairGoal&, const MatrixRowRule&, double relative, double absolute, bool negative);
 
 /// Which stage decided how many elements.
 struct PairCounts {

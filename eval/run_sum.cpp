@@ -18,6 +18,7 @@
 #include "eval/sum_plane.hpp"
 #include "eval/sum_parts.hpp"
 #include "eval/tally.hpp"
+#include "eval/tile_sum.hpp"
 #include "ops/planted.hpp"
 
 namespace erx {
@@ -176,13 +177,19 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
   const Node* after = then ? &graph[*then] : nullptr;
   // A deterministic sum has one end even where its enclosure is wide.
   SumPlane p(n, settle, !graph.has_freedom(then.value_or(id)));
-  // An input read in place gets its arrays where an element needs them.
-  const NodeId leaf = sum.terms.empty() ? 0 : sum.terms[0].a.node;
-  const bool in_place = !sum.terms.empty() && engine.stored(leaf).in_place;
-  if (in_place && !(settle && reads_lines(engine, sum))) engine.make_whole(leaf);
+  // Inputs read in place get their arrays where an element needs them.
+  std::vector<NodeId> in_place;
+  for (const Term& term : sum.terms)
+    for (const NodeId leaf : {term.a.node, term.b ? term.b->node : term.a.node})
+      if (engine.stored(leaf).in_place) in_place.push_back(leaf);
+  const auto make_whole = [&] {
+    for (const NodeId leaf : in_place) engine.make_whole(leaf);
+  };
+  const bool in_tiles = engine.options().lowest == EvaluateOptions::Tier::f64 && is_tile_sum(engine, sum, after, settle, p.is_point());
+  if (!in_tiles && !(settle && reads_lines(engine, sum))) make_whole();
   std::once_flag once;
   const auto need_arrays = [&] {
-    if (in_place) std::call_once(once, [&] { engine.make_whole(leaf); });
+    if (!in_place.empty()) std::call_once(once, make_whole);
   };
   const bool enclosed = engine.options().lowest == EvaluateOptions::Tier::f64 && EnclosedLine::fits(engine, sum);
   const std::optional<EnclosedLine> lines = enclosed ? std::optional(EnclosedLine(engine, sum)) : std::nullopt;
@@ -204,8 +211,12 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
     need_arrays();
     return climb(engine, sum, after, e);
   };
-  if (engine.options().lowest == EvaluateOptions::Tier::f64 && is_matrix_sum(engine, sum))
-    run_matrix_sum(engine, sum, p, settle, precision, after, bulk, finer);
+  const bool filled = in_tiles && run_tile_sum(engine, sum, p, {after, settle, bulk, finer});
+  if (in_tiles && !filled) need_arrays();
+  if (filled) {
+    // By tiles.
+  } else if (engine.options().lowest == EvaluateOptions::Tier::f64 && is_matrix_sum(engine, sum))
+    run_matrix_sum(engine, sum, p, precision, {after, settle, bulk, finer});
   else if (engine.options().lowest == EvaluateOptions::Tier::f64 && has_fixed_order(engine, sum))
     run_fixed_order(engine, sum, p, settle, after, bulk, finer);
   else if (engine.options().lowest == EvaluateOptions::Tier::f64 && is_line_sum(engine, sum))

@@ -88,17 +88,19 @@ ERX_VECTOR_CLONES void widen_ieee(const std::byte* p, std::int64_t n, const Deco
   }
 }
 
+bool is_contiguous(const Tensor& t, std::int64_t size) {
+  for (std::size_t k = t.extents.size(); k-- > 0; size *= t.extents[k])
+    if (t.byte_strides[k] != size) return false;
+  return true;
+}
+
 // Calls run(i, address, n) for runs of n elements side by side, or visit(i, address) for each, in C order. `size`: of an element.
 template <class Run, class Visit>
 void walk(const Tensor& t, std::int64_t first, std::int64_t count, std::int64_t size, Run run_of, Visit visit) {
   if (count <= 0) return;
   const std::size_t rank = t.extents.size();
   if (rank == 0) return visit(0, t.data);
-  if (Extents strides = contiguous_strides(t.extents); [&] {
-        for (std::int64_t& s : strides) s *= size;
-        return strides == t.byte_strides;
-      }())
-    return run_of(0, t.data + first * size, count);
+  if (is_contiguous(t, size)) return run_of(0, t.data + first * size, count);
   Extents index(rank);
   std::int64_t rest = first;
   for (std::size_t k = rank; k-- > 0;) {

@@ -1,0 +1,306 @@
+#include "eval/matrix_ends.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "eval/other_terms.hpp"
+#include "eval/parallel.hpp"
+#include "eval/refine.hpp"
+#include "ops/bulk.hpp"
+#include "ops/clones.hpp"
+#include "ops/dot2.hpp"
+#include "ops/planted.hpp"
+#include "ops/sum_rule.hpp"
+
+namespace erx {
+namespace {
+
+/// One row of enclosures.
+struct RowBuffers {
+  explicit RowBuffers(std::size_t n) : lo_d(n), lo_u(n), hi_d(n), hi_u(n), flags(n) {}
+  std::vector<double> lo_d, lo_u, hi_d, hi_u;
+  std::vector<std::uint8_t> flags;
+  Tile tile(bool is_point) {
+    if (is_point) return {lo_d.data(), lo_u.data(), lo_d.data(), lo_u.data(), flags.data(), true};
+    return {lo_d.data(), lo_u.data(), hi_d.data(), hi_u.data(), flags.data(), false};
+  }
+};
+
+/// The rest of a row from element j on.
+Tile from(Tile t, std::size_t j) {
+  t.lo_d += j;
+  t.lo_u += j;
+  t.hi_d += j;
+  t.hi_u += j;
+  t.flags += j;
+  return t;
+}
+
+ERX_VECTOR_CLONES bool any_open(const Tile& t, bool settle, const std::uint8_t* hard, std::size_t first, std::size_t n) {
+  std::uint64_t open = 0;
+  for (std::size_t j = first; j < first + n; ++j) {
+    const std::uint64_t wide = static_cast<std::uint64_t>(t.lo_d[j] != t.lo_u[j]) | static_cast<std::uint64_t>(t.hi_d[j] != t.hi_u[j]) | (t.flags[j] & undecided);
+    open |= hard[j] | (settle ? wide : 0);
+  }
+  return open != 0;
+}
+
+/// Elements that are `hard`, or, in a node that settles, undecided.
+void list_open(const Tile& t, bool settle, const std::uint8_t* hard, std::size_t n, std::vector<std::uint32_t>& open) {
+  constexpr std::size_t block = 64;
+  open.clear();
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t count = std::min(block, n - first);
+    if (!any_open(t, settle, hard, first, count)) continue;
+    for (std::size_t j = first; j < first + count; ++j)
+      if (hard[j] || (settle && (t.lo_d[j] != t.lo_u[j] || t.hi_d[j] != t.hi_u[j] || (t.flags[j] & undecided)))) open.push_back(static_cast<std::uint32_t>(j));
+  }
+}
+
+void list_marked(const std::uint8_t* marks, std::size_t n, std::vector<std::uint32_t>& marked) {
+  marked.clear();
+  for (std::size_t first = 0; first < n; first += 8) {
+    std::uint64_t eight = 0;
+    const std::size_t count = std::min<std::size_t>(8, n - first);
+    std::memcpy(&eight, marks + first, count);
+    for (std::size_t j = first; eight != 0 && j < first + count; ++j)
+      if (marks[j]) marked.push_back(static_cast<std::uint32_t>(j));
+  }
+}
+
+}  // namespace
+
+class MatrixEnds::Work {
+ public:
+  std::size_t width = 0;
+  std::optional<RowBuffers> sums_of_row, rounded_row;  // made where a row needs them
+  std::vector<std::uint8_t> hard;
+  std::vector<double> magnitude_row;
+  std::optional<OtherTerms> other;
+  std::vector<std::uint32_t> open_in_row;
+  std::vector<OpenElement> open;
+  std::int64_t refined = 0;
+
+  void start(std::size_t columns) {
+    open.clear();
+    refined = 0;
+    if (columns == width) return;
+    width = columns;
+    hard.resize(width);
+    magnitude_row.resize(width);
+    sums_of_row.reset();
+    rounded_row.reset();
+    other.reset();
+  }
+  Tile tile(std::optional<RowBuffers>& row, bool is_point) {
+    if (!row) row.emplace(width);
+    return row->tile(is_point);
+  }
+};
+
+std::unique_ptr<MatrixEnds::Work, void (*)(MatrixEnds::Work*)> MatrixEnds::work() const { return {new Work, [](Work* w) { delete w; }}; }
+
+std::optional<BulkRounding> MatrixEnds::rounds_at_once(const Node& then) {
+  const Rounding& rounding = then.attributes.rounding;
+  if (rounding.mode != Mode::rne || rounding.flush != Flush::no) return {};
+  const BulkRounding fast(*then.attributes.format, rounding);
+  return fast.is_fast() ? std::optional(fast) : std::nullopt;
+}
+
+MatrixEnds::MatrixEnds(Engine& engine, const SumNode& sum, SumPlane& out, Goal goal, std::int64_t depth, std::int64_t chain, std::vector<const Term*> others, bool negative)
+    : engine_(engine),
+      sum_(sum),
+      out_(out),
+      goal_(std::move(goal)),
+      others_(std::move(others)),
+      depth_(depth),
+      negative_(negative),
+      rounds_(sum.rule.rounds),
+      rule_(sum.rule, sum.leaves),
+      at_once_(goal_.then && !sum.rule.rounds && goal_.settle && out.is_point() && others_.empty() ? rounds_at_once(*goal_.then) : std::nullopt),
+      relative_(static_cast<double>(planted(Mistake::error_without_terms) ? 0 : chain + 4) * 0x1p-53 * (1 + 0x1p-50)),
+      absolute_(static_cast<double>(depth) * 0x1p-1074) {
+  const Format& f = sum.rule.format;
+  const Node* then = goal_.then;
+  // A rounding to a coarser format does not need the ends themselves; one as fine as the sum's would be left open by any width.
+  users_round_ = then && rounds_ && then->attributes.format->precision() < f.precision();
+  to_double_ = then && !rounds_ && others_.empty() && rounds_to_double(*then);
+  in_float64_ = rounds_ && !then && goal_.settle && others_.empty() && !sum.rule.within && f.precision() == 53 && f.emax() == 1023 && !loses_subnormals(sum.rule);
+}
+
+void MatrixEnds::bound_magnitudes(double relative, double absolute, bool coarse) {
+  magnitude_relative_ = relative;
+  magnitude_absolute_ = absolute;
+  coarse_ = coarse;
+}
+
+MatrixRow MatrixEnds::row(const MatrixBlock& b, std::int64_t i, const double* magnitudes) const {
+  return {static_cast<std::size_t>(b.columns), b.centre ? b.centre + i * b.centre_width : nullptr, magnitudes, b.column_norm, b.column_grid, b.row_norm[i], b.row_grid[i],
+          relative_, absolute_, magnitude_relative_, magnitude_absolute_, rounds_ && (!coarse_ || planted(Mistake::certified_in_float32)), negative_, users_round_};
+}
+
+Set<F64> MatrixEnds::after(const Set<F64>& x) const { return goal_.then ? erx::row(*goal_.then).map.f64({&x, 1}, goal_.then->attributes, {}) : x; }
+
+void MatrixEnds::enclose(Work& w, const MatrixRow& row, const Tile& ends) const {
+  const Node* then = goal_.then;
+  const Tile sums = then ? w.tile(w.sums_of_row, out_.is_point()) : ends;
+  rule_(row, sums.lo_d, sums.lo_u, sums.hi_d, sums.hi_u, sums.flags, w.hard.data());
+  for (std::size_t j = 0; then && j < row.columns; j += tile_size) {
+    const Tile part = from(sums, j);
+    erx::row(*then).bulk({&part, 1}, from(ends, j), std::min(tile_size, row.columns - j), then->attributes);
+  }
+}
+
+void MatrixEnds::enclose_rows(const MatrixBlock& b, Work& w) {
+  Plane& plane = out_.plane();
+  const bool is_point = out_.is_point();
+  for (std::int64_t i = 0; i < b.rows; ++i) {
+    stop_if_asked(engine_.options());
+    const std::int64_t start = b.start + i * b.width;
+    if (at_once_ && b.agrees) {
+      const MatrixRow row = this->row(b, i, nullptr);
+      rule_.rounded(row, *at_once_, plane.lo_d->data() + start, w.hard.data());
+      list_marked(w.hard.data(), w.width, w.open_in_row);
+      if (w.open_in_row.size() <= w.width / 16) {  // else the whole row is enclosed as below
+        if (w.open_in_row.empty()) continue;
+        const Tile one = w.tile(w.rounded_row, true);
+        for (const std::uint32_t j : w.open_in_row) {
+          enclose(w, row.at(j), one);
+          if (w.hard[0] || *one.lo_d != *one.lo_u || (*one.flags & undecided)) w.open.push_back({i, j, w.hard[0] != 0, 0, 0, 0});
+          else out_.put(start + static_cast<std::int64_t>(j), *one.lo_d, *one.lo_u, *one.lo_d, *one.lo_u, *one.flags);
+        }
+        continue;
+      }
+    }
+    MatrixRow row = this->row(b, i, rounds_ ? b.magnitude->row(i, b.columns, w.magnitude_row) : nullptr);
+    if (!others_.empty()) {
+      if (!w.other) w.other.emplace(engine_, sum_, others_, w.width);
+      w.other->read(b.batch, b.first + i, row);
+    }
+    const Tile inner = goal_.settle ? w.tile(w.rounded_row, false) : Tile{};
+    // The row of the output; its inner ends are kept only where they may differ.
+    double *const lo_d = plane.lo_d->data() + start, *const lo_u = goal_.settle ? inner.lo_u : plane.lo_u->data() + start;
+    const Tile ends = is_point ? Tile{lo_d, lo_u, lo_d, lo_u, out_.flags() + start, true}
+                               : Tile{lo_d, lo_u, goal_.settle ? inner.hi_d : plane.hi_d->data() + start, plane.hi_u->data() + start, out_.flags() + start, false};
+    enclose(w, row, ends);
+    if (!b.agrees) std::fill(w.hard.begin(), w.hard.end(), std::uint8_t{1});
+    for (std::size_t j = 0; j < w.width && !others_.empty(); ++j) w.hard[j] |= w.other->is_special(j);
+    list_open(ends, goal_.settle, w.hard.data(), w.width, w.open_in_row);
+    for (const std::uint32_t j : w.open_in_row)
+      w.open.push_back({i, j, w.hard[j] != 0, row.other ? row.other[j] : 0, row.other ? row.other_magnitude[j] : 0, row.other ? row.other_grid[j] : 0});
+  }
+}
+
+/// A finer magnitude decides most of what float32 left open; as many elements at a time as a row has.
+void MatrixEnds::decide_by_magnitudes(const MatrixBlock& b, Work& w) {
+  OpenRow open_row;
+  std::vector<OpenElement> asked, still_open;
+  RowBuffers found(w.width);
+  const auto decide = [&] {
+    MatrixRow row = open_row.row(this->row(b, 0, w.magnitude_row.data()));
+    if (!others_.empty()) {
+      row.other = open_row.other.data();
+      row.other_magnitude = open_row.other_magnitude.data();
+      row.other_grid = open_row.other_grid.data();
+    }
+    magnitude_in_float64(row, static_cast<std::size_t>(depth_));
+    const Tile ends = found.tile(out_.is_point());
+    enclose(w, row, ends);
+    for (std::size_t k = 0; k < asked.size(); ++k) {
+      const bool open = w.hard[k] || ends.lo_d[k] != ends.lo_u[k] || ends.hi_d[k] != ends.hi_u[k] || (ends.flags[k] & undecided);
+      if (open) still_open.push_back(asked[k]);
+      else out_.put(b.start + asked[k].i * b.width + static_cast<std::int64_t>(asked[k].j), ends.lo_d[k], ends.lo_u[k], ends.hi_d[k], ends.hi_u[k], ends.flags[k]);
+      w.refined += !open;
+    }
+    open_row.clear();
+    asked.clear();
+  };
+  for (const OpenElement& e : w.open) {
+    if (e.leaf_by_leaf) {
+      still_open.push_back(e);
+      continue;
+    }
+    open_row.add(e, this->row(b, e.i, nullptr), magnitude_dot(b.row_factors(e.i), b.column_factors(static_cast<std::int64_t>(e.j)), static_cast<std::size_t>(depth_)));
+    asked.push_back(e);
+    if (asked.size() == w.width) decide();
+  }
+  if (!asked.empty()) decide();
+  w.open = std::move(still_open);
+}
+
+Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e) const {
+  const double magnitude = rounds_ ? b.magnitude->at(e.i * b.columns + static_cast<std::int64_t>(e.j)) : 0;
+  MatrixRow one = row(b, e.i, nullptr).at(e.j);
+  if (rounds_) one.magnitude = &magnitude;
+  if (!others_.empty()) {
+    one.other = &e.other;
+    one.other_magnitude = &e.other_magnitude;
+    one.other_grid = &e.other_grid;
+  }
+  const std::size_t depth = static_cast<std::size_t>(depth_);
+  const double *x = b.row_factors(e.i), *y = b.column_factors(static_cast<std::int64_t>(e.j));
+  if (to_double_) {
+    const auto nearest = rounded_to_double(one, x, y, depth);
+    return nearest ? *nearest : Set<F64>::special(undecided);
+  }
+  if (in_float64_) {
+    const double n = static_cast<double>(depth_) + 16, error = one.row_norm * one.norm[0] * n * n * 0x1p-104 + 2 * one.absolute;
+    const auto ends = rule_.in_float64(one, dot2_pair(x, y, depth), error);
+    return ends ? *ends : goal_.bulk(b.start + e.i * b.width + static_cast<std::int64_t>(e.j));
+  }
+  const auto enclosure = refine(one, x, y, depth, rounds_, rule_);
+  return enclosure ? after(*enclosure) : Set<F64>::special(undecided);
+}
+
+Set<F64> MatrixEnds::climb(std::int64_t flat) {
+  const Climbed c = goal_.finer(flat);
+  ++(c.by == Climbed::By::big ? big_ : c.by == Climbed::By::exact ? exact_ : open_);
+  return c.flags & no_reals ? Set<F64>::special(c.flags) : Set<F64>::between(F64::exact(c.lo), F64::exact(c.hi), c.flags);
+}
+
+void MatrixEnds::settle(const MatrixBlock& b, Work& w) {
+  w.start(static_cast<std::size_t>(b.columns));
+  enclose_rows(b, w);
+  if (b.by_columns) std::stable_sort(w.open.begin(), w.open.end(), [](const OpenElement& x, const OpenElement& y) { return x.j < y.j; });
+  if (rounds_ && coarse_ && goal_.settle) decide_by_magnitudes(b, w);
+  std::int64_t climbed = 0;
+  for (const OpenElement& e : w.open) {
+    stop_if_asked(engine_.options());
+    const std::int64_t flat = b.start + e.i * b.width + static_cast<std::int64_t>(e.j);
+    Set<F64> s = e.leaf_by_leaf ? goal_.bulk(flat) : from_factors(b, e);
+    w.refined += !e.leaf_by_leaf && !is_undecided(s);
+    if (goal_.settle && is_undecided(s)) {
+      s = climb(flat);
+      ++climbed;
+    }
+    out_.put(flat, s);
+  }
+  decided_ += b.rows * b.columns - w.refined - climbed;
+  refined_ += w.refined;
+}
+
+void MatrixEnds::leave(std::int64_t flat) {
+  const Set<F64> s = goal_.bulk(flat);
+  if (!is_undecided(s)) {
+    out_.put(flat, s);
+    ++refined_;
+    return;
+  }
+  out_.put(flat, climb(flat));
+}
+
+void MatrixEnds::count(std::int64_t refined, std::int64_t exact) {
+  refined_ += refined;
+  exact_ += exact;
+}
+
+void MatrixEnds::count_into(Counters& c) const {
+  c.bulk += decided_;
+  c.compensated += refined_;
+  c.big += big_;
+  c.exact += exact_;
+  c.open += open_;
+}
+
+}  // namespace erx

@@ -1,0 +1,246 @@
+#include "eval/tile_sum.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "eval/merge_axes.hpp"
+#include "eval/packed_lines.hpp"
+#include "eval/pair_panel.hpp"
+#include "eval/parallel.hpp"
+#include "ops/planted.hpp"
+#include "ops/tile_product.hpp"
+
+namespace erx {
+namespace {
+
+// Terms that a tile sums at a time: what it reads of both operands stays in the first cache, and chains of additions are short.
+constexpr std::int64_t slab = 256;
+constexpr std::int64_t strip = 1024;  // columns of a block, which stays in the second cache
+
+OperandLines lines_of(const Engine& engine, const Factor& f, std::int64_t line, std::int64_t term) {
+  const Stored& s = engine.stored(f.node);
+  if (s.in_place) return {s.in_place, nullptr, nullptr, line, term};
+  return {nullptr, s.hull.lo_d->data(), s.hull.flags ? s.hull.flags->data() : nullptr, line, term};
+}
+
+/// Copies of lines that open elements need: the last one is often asked for again.
+class LineCopy {
+ public:
+  explicit LineCopy(const PackedLines& lines) : lines_(lines) {}
+  const double* operator()(std::int64_t line) {
+    if (line != line_) {
+      terms_.resize(static_cast<std::size_t>(lines_.depth()));
+      lines_.copy(line, terms_.data());
+      line_ = line;
+    }
+    return terms_.data();
+  }
+
+ private:
+  const PackedLines& lines_;
+  std::int64_t line_ = -1;
+  std::vector<double> terms_;
+};
+
+class TileSum {
+ public:
+  TileSum(Engine& engine, const SumNode& sum, SumPlane& out, MatrixEnds::Goal goal)
+      : engine_(engine),
+        options_(engine.options()),
+        term_(sum.terms[0]),
+        batch_extents_(sum.extents.begin(), sum.extents.end() - 2),
+        rows_(sum.extents[sum.extents.size() - 2]),
+        columns_(sum.extents.back()),
+        depth_(term_.reduced[0]),
+        batches_(size_of(batch_extents_)),
+        left_(lines_of(engine, term_.a, term_.a.out_strides[sum.extents.size() - 2], term_.a.reduced_strides[0])),
+        right_(lines_of(engine, *term_.b, term_.b->out_strides.back(), term_.b->reduced_strides[0])),
+        tile_(tile_product()),
+        ends_(engine, sum, out, std::move(goal), depth_, std::min(depth_, slab) + (depth_ + slab - 1) / slab, {}, term_.negative) {
+    const auto& strides = term_.b->out_strides;
+    shares_right_ = std::all_of(strides.begin(), strides.end() - 2, [](std::int64_t s) { return s == 0; });
+  }
+
+  /// Would few elements stay open?
+  bool decides_most(const Node* then) const {
+    if (ends_.at_once()->format().precision() <= 16) return true;
+    const std::int64_t batch = batches_ / 2;
+    const PairGoal goal{&*then->attributes.format, ends_.at_once(), nullptr};
+    return !pairs_pay(sample_of(left_, at(term_.a, batch), rows_), sample_of(right_, at(*term_.b, batch), columns_), goal, ends_.rule(), ends_.relative(), ends_.absolute(), term_.negative);
+  }
+
+  void run() {
+    const int threads = thread_count(options_);
+    if (!shares_right_ && batches_ >= 2 * threads && columns_ * depth_ <= 1 << 16) by_batches(threads);
+    else by_blocks(threads);
+    ends_.count_into(engine_.counters);
+  }
+
+ private:
+  Engine& engine_;
+  const EvaluateOptions& options_;
+  const Term& term_;
+  Extents batch_extents_;
+  std::int64_t rows_, columns_, depth_, batches_;
+  OperandLines left_, right_;
+  TileProduct tile_;
+  MatrixEnds ends_;
+  bool shares_right_ = false;
+
+  std::int64_t at(const Factor& f, std::int64_t batch) const {
+    return strided_offset(batch_extents_, Extents(f.out_strides.begin(), f.out_strides.end() - 2), batch);
+  }
+
+  LineSample sample_of(const OperandLines& x, std::int64_t start, std::int64_t lines) const {
+    LineSample s;
+    const std::int64_t n = LineSample::size(lines);
+    s.values.resize(static_cast<std::size_t>(n * depth_));
+    std::vector<std::uint8_t> flags(x.flags ? s.values.size() : 0);
+    for (std::int64_t k = 0; k < n; ++k) {
+      const std::int64_t from = start + LineSample::place(k, lines) * x.line;
+      double* const to = s.values.data() + k * depth_;
+      if (x.term == 1 && x.tensor) x.tensor->decode(from, depth_, to);
+      else
+        for (std::int64_t t = 0; t < depth_; ++t) to[t] = x.one(from + t * x.term);
+      for (std::int64_t t = 0; x.flags && t < depth_; ++t) flags[static_cast<std::size_t>(k * depth_ + t)] = x.flags[from + t * x.term];
+    }
+    s.profile = profile(s.values.data(), x.flags ? flags.data() : nullptr, n, depth_, depth_, 1);
+    return s;
+  }
+
+  /// What a thread works with.
+  struct Hand {
+    Hand(std::int64_t rows, std::int64_t depth, std::int64_t width, const MatrixEnds& ends)
+        : a(rows, depth, tile_rows), centre(static_cast<std::size_t>(a.padded() * width)), work(ends.work()) {}
+    PackedLines a;
+    Doubles centre;
+    std::unique_ptr<MatrixEnds::Work, void (*)(MatrixEnds::Work*)> work;
+  };
+
+  /// Columns of whole groups from group `from` on, at most `strip` of them unless a group has more.
+  static std::int64_t end_of_strip(const PackedLines& b, std::int64_t from) {
+    std::int64_t end = from + 1;
+    while (end < b.groups() && b.first(end + 1) - b.first(from) <= strip) ++end;
+    return end;
+  }
+
+  /// Rows [first, first + hand.a.lines()) of a batch.
+  void block(std::int64_t batch, std::int64_t first, const PackedLines& b, Hand& hand) {
+    PackedLines& a = hand.a;
+    a.pack(left_, at(term_.a, batch) + first * left_.line, 0, a.groups());
+    LineCopy row_factors(a), column_factors(b);
+    for (std::int64_t from = 0; from < b.groups();) {
+      stop_if_asked(options_);
+      const std::int64_t to = end_of_strip(b, from), start = b.first(from), width = b.first(to) - start;
+      for (std::int64_t k = 0; k < depth_; k += slab) {
+        const std::int64_t terms = std::min(slab, depth_ - k);
+        for (std::int64_t g = from; g < to; ++g)
+          for (std::int64_t h = 0; h < a.groups(); ++h)
+            tile_(a.group(h) + k * tile_rows, b.group(g) + k * b.width(g), terms, b.width(g), hand.centre.data() + h * tile_rows * width + (b.first(g) - start), width, k > 0);
+      }
+      MatrixBlock ends;
+      ends.batch = batch;
+      ends.first = first;
+      ends.rows = a.lines();
+      ends.columns = std::min(width, columns_ - start);
+      ends.start = (batch * rows_ + first) * columns_ + start;
+      ends.width = columns_;
+      ends.centre = hand.centre.data();
+      ends.centre_width = width;
+      ends.row_norm = a.profile().norm.data();
+      ends.row_grid = a.profile().grid.data();
+      ends.column_norm = b.profile().norm.data() + start;
+      ends.column_grid = b.profile().grid.data() + start;
+      ends.row_factors = [&row_factors](std::int64_t i) { return row_factors(i); };
+      const auto column = [&column_factors, start](std::int64_t j) { return column_factors(start + j); };
+      ends.column_factors = column;
+      ends.by_columns = true;
+      ends_.settle(ends, *hand.work);
+      from = to;
+    }
+  }
+
+  /// Many small products: each thread takes several whole ones at a time.
+  void by_batches(int threads) {
+    const std::int64_t most = (batches_ + 4 * threads - 1) / (4 * threads), volume = rows_ * columns_ * depth_;
+    const std::int64_t together = std::clamp<std::int64_t>((std::int64_t{1} << 22) / volume, 1, most), tall = std::min<std::int64_t>(rows_, 256);
+    parallel_blocks((batches_ + together - 1) / together, options_, [&](std::int64_t task) {
+      PackedLines b(columns_, depth_, most_tile_columns);
+      Hand hand(tall, depth_, b.padded(), ends_);
+      for (std::int64_t batch = task * together; batch < std::min(batches_, (task + 1) * together); ++batch) {
+        b.pack(right_, at(*term_.b, batch), 0, b.groups());
+        std::int64_t first = 0;
+        for (; first + tall <= rows_; first += tall) block(batch, first, b, hand);
+        if (first < rows_) {
+          Hand rest(rows_ - first, depth_, b.padded(), ends_);
+          block(batch, first, b, rest);
+        }
+      }
+    });
+  }
+
+  void by_blocks(int threads) {
+    const std::int64_t packed = shares_right_ ? 1 : batches_;
+    std::vector<PackedLines> b;
+    for (std::int64_t k = 0; k < packed; ++k) b.emplace_back(columns_, depth_, most_tile_columns);
+    const std::int64_t groups = b[0].groups(), together = std::clamp<std::int64_t>(groups / (4 * threads), 1, 10), parts = (groups + together - 1) / together;
+    parallel_blocks(packed * parts, options_, [&](std::int64_t task) {
+      const std::int64_t batch = task / parts, from = task % parts * together;
+      b[static_cast<std::size_t>(batch)].pack(right_, at(*term_.b, batch), from, std::min(groups, from + together));
+    });
+    // Tall enough to use what is read of B, and several for each thread.
+    const std::int64_t even = (rows_ * batches_ / (4 * threads) + tile_rows - 1) / tile_rows * tile_rows;
+    const std::int64_t tall = std::min(rows_, options_.tile > 0 ? options_.tile : std::clamp<std::int64_t>(even, 32, 128)), blocks = (rows_ + tall - 1) / tall;
+    parallel_blocks(batches_ * blocks, options_, [&](std::int64_t task) {
+      const std::int64_t batch = task / blocks, first = task % blocks * tall;
+      const PackedLines& columns = b[shares_right_ ? 0 : static_cast<std::size_t>(batch)];
+      std::int64_t widest = 0;
+      for (std::int64_t g = 0; g < columns.groups();) {
+        const std::int64_t end = end_of_strip(columns, g);
+        widest = std::max(widest, columns.first(end) - columns.first(g));
+        g = end;
+      }
+      Hand hand(std::min(tall, rows_ - first), depth_, widest, ends_);
+      block(batch, first, columns, hand);
+    });
+  }
+};
+
+}  // namespace
+
+bool is_matrix_term(const Extents& extents, const Term& term) {
+  const std::size_t rank = extents.size();
+  if (rank < 2 || !term.b || term.reduced.size() != 1 || term.reduced[0] < 8) return false;
+  const Factor &a = term.a, &b = *term.b;
+  // Lines as BLAS takes them: side by side in one direction, and not over one another (an operand that lacks the reduced axis).
+  const std::int64_t depth = term.reduced[0];
+  const auto are_lines = [&](std::int64_t across, std::int64_t along, std::int64_t lines) {
+    return (along == 1 && (lines == 1 || across >= depth)) || (across == 1 && along >= lines);
+  };
+  return a.out_strides[rank - 1] == 0 && b.out_strides[rank - 2] == 0 && are_lines(a.out_strides[rank - 2], a.reduced_strides[0], extents[rank - 2]) &&
+         are_lines(b.out_strides[rank - 1], b.reduced_strides[0], extents[rank - 1]);
+}
+
+bool suits_tiles(const Extents& extents, const std::vector<Term>& terms, const Node& then) {
+  if (!tile_product() || planted_fault() || terms.size() != 1 || !terms[0].is_plain() || !is_matrix_term(extents, terms[0])) return false;
+  if (!MatrixEnds::rounds_at_once(then)) return false;
+  // Larger ones are better left to BLAS, fewer rows or columns than a tile has as well.
+  const std::int64_t rows = extents[extents.size() - 2], columns = extents.back(), leaves = terms[0].leaves(), elements = size_of(extents);
+  return rows >= tile_rows && columns >= 8 && elements * leaves >= 1 << 14 && rows * columns <= (std::int64_t{1} << 31) / leaves;
+}
+
+bool is_tile_sum(const Engine& engine, const SumNode& sum, const Node* then, bool settle, bool is_point) {
+  if (sum.rule.rounds || !then || !settle || !is_point || sum.rule.needs_leaves(sum.leaves) || !suits_tiles(sum.extents, sum.terms, *then)) return false;
+  const auto exact = [&](NodeId id) { return engine.stored(id).is_exact && engine.stored(id).is_point; };
+  return exact(sum.terms[0].a.node) && exact(sum.terms[0].b->node);
+}
+
+bool run_tile_sum(Engine& engine, const SumNode& sum, SumPlane& out, MatrixEnds::Goal goal) {
+  const Node* const then = goal.then;
+  TileSum tiles(engine, sum, out, std::move(goal));
+  if (!tiles.decides_most(then)) return false;
+  tiles.run();
+  return true;
+}
+
+}  // namespace erx
