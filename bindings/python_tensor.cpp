@@ -123,12 +123,16 @@ namespace {
 /// A copy of all bytes of the array, in memory that is used again, by all threads where it is large.
 std::shared_ptr<std::vector<std::byte, PageAllocator<std::byte>>> copy_of(const py::array& array) {
   auto bytes = std::make_shared<std::vector<std::byte, PageAllocator<std::byte>>>(static_cast<std::size_t>(array.nbytes()));
-  constexpr std::size_t piece = std::size_t{1} << 20;
+  constexpr std::size_t piece = std::size_t{1} << 18, cached = std::size_t{1} << 24;  // smaller copies are read while they are in the cache
   const auto* from = static_cast<const std::byte*>(array.data());
   const std::size_t size = bytes->size(), pieces = size / piece;
   if (pieces >= 4)
     parallel_blocks(static_cast<std::int64_t>(pieces), {}, [&](std::int64_t k) {
       const std::size_t at = static_cast<std::size_t>(k) * piece;
+      if (size < cached) {
+        std::memcpy(bytes->data() + at, from + at, piece);
+        return;
+      }
       stream_copy(reinterpret_cast<const double*>(from + at), piece / sizeof(double), reinterpret_cast<double*>(bytes->data() + at));
       end_of_stream();
     });

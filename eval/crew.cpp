@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Longer than waking takes, shorter than anybody notices.
-constexpr auto patience = std::chrono::microseconds(400);
+constexpr auto patience = std::chrono::microseconds(300);
 
 void relax() {
 #if defined(__x86_64__)

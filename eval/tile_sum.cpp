@@ -183,7 +183,7 @@ class TileSum {
     const std::int64_t packed = shares_right_ ? 1 : batches_;
     std::vector<PackedLines> b;
     for (std::int64_t k = 0; k < packed; ++k) b.emplace_back(columns_, depth_, most_tile_columns);
-    const std::int64_t groups = b[0].groups(), together = std::clamp<std::int64_t>(groups / (4 * threads), 1, 10), parts = (groups + together - 1) / together;
+    const std::int64_t groups = b[0].groups(), together = std::clamp<std::int64_t>((groups + 2 * threads - 1) / (2 * threads), 1, 10), parts = (groups + together - 1) / together;
     parallel_blocks(packed * parts, options_, [&](std::int64_t task) {
       const std::int64_t batch = task / parts, from = task % parts * together;
       b[static_cast<std::size_t>(batch)].pack(right_, at(*term_.b, batch), from, std::min(groups, from + together));

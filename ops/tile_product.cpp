@@ -21,7 +21,7 @@ template <int vectors>
 #pragma GCC unroll 8
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 3
-    for (int v = 0; v < vectors; ++v) sum[i][v] = add ? _mm512_loadu_pd(c + i * row_stride + 8 * v) : _mm512_setzero_pd();
+    for (int v = 0; v < vectors; ++v) sum[i][v] = _mm512_setzero_pd();
   for (std::int64_t k = 0; k < depth; ++k, a += rows, b += width) {
     __m512d y[vectors];
 #pragma GCC unroll 3
@@ -39,7 +39,10 @@ template <int vectors>
 #pragma GCC unroll 8
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 3
-    for (int v = 0; v < vectors; ++v) _mm512_storeu_pd(c + i * row_stride + 8 * v, sum[i][v]);
+    for (int v = 0; v < vectors; ++v) {
+      double* const to = c + i * row_stride + 8 * v;
+      _mm512_storeu_pd(to, add ? _mm512_add_pd(_mm512_loadu_pd(to), sum[i][v]) : sum[i][v]);
+    }
 }
 
 void product512(const double* a, const double* b, std::int64_t depth, std::int64_t columns, double* c, std::int64_t row_stride, bool add) {
@@ -56,7 +59,7 @@ template <int vectors>
 #pragma GCC unroll 4
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 3
-    for (int v = 0; v < vectors; ++v) sum[i][v] = add ? _mm256_loadu_pd(c + i * row_stride + 4 * v) : _mm256_setzero_pd();
+    for (int v = 0; v < vectors; ++v) sum[i][v] = _mm256_setzero_pd();
   for (std::int64_t k = 0; k < depth; ++k, a += tile_rows, b += width) {
     __m256d y[vectors];
 #pragma GCC unroll 3
@@ -71,7 +74,10 @@ template <int vectors>
 #pragma GCC unroll 4
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 3
-    for (int v = 0; v < vectors; ++v) _mm256_storeu_pd(c + i * row_stride + 4 * v, sum[i][v]);
+    for (int v = 0; v < vectors; ++v) {
+      double* const to = c + i * row_stride + 4 * v;
+      _mm256_storeu_pd(to, add ? _mm256_add_pd(_mm256_loadu_pd(to), sum[i][v]) : sum[i][v]);
+    }
 }
 
 void product256(const double* a, const double* b, std::int64_t depth, std::int64_t columns, double* c, std::int64_t row_stride, bool add) {

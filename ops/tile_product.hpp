@@ -10,7 +10,7 @@ namespace erx {
 constexpr std::int64_t tile_rows = 8, most_tile_columns = 24;
 
 /// c[i * row_stride + j] = sum over k of a[k * tile_rows + i] b[k * columns + j], for i < tile_rows and j < columns, which is 8, 16 or 24.
-/// add: to what is in c.
+/// add: that sum is added to what is in c, in one addition: a long product taken in pieces has short chains of additions.
 using TileProduct = void (*)(const double* a, const double* b, std::int64_t depth, std::int64_t columns, double* c, std::int64_t row_stride, bool add);
 
 /// returns: nullptr where the processor has no such instructions.

@@ -61,6 +61,8 @@ struct Product {
   bool scaled = false;
   std::optional<Format> stored = {};  // the sum is rounded into it
   bool halves = false;  // A1 @ B1 - A2 @ B2, the parts of A and B along the sum
+  bool both_batched = false;  // else B is that of every batch
+  bool left_transposed = false;
 };
 
 struct Evaluated {
@@ -71,16 +73,19 @@ struct Evaluated {
 std::shared_ptr<const Graph> graph_of(const Product& p) {
   auto g = std::make_shared<Graph>();
   const auto dims = [&](std::int64_t r, std::int64_t c) { return p.batch > 1 ? erx::Shape{Dim(p.batch), Dim(r), Dim(c)} : erx::Shape{Dim(r), Dim(c)}; };
-  const NodeId a = build_input(*g, "A", Type::of(p.a), dims(p.m, p.k));
-  NodeId b = build_input(*g, "B", Type::of(p.b), p.transposed ? erx::Shape{Dim(p.n), Dim(p.k)} : erx::Shape{Dim(p.k), Dim(p.n)});
+  NodeId a = build_input(*g, "A", Type::of(p.a), p.left_transposed ? dims(p.k, p.m) : dims(p.m, p.k));
+  const erx::Shape one = p.transposed ? erx::Shape{Dim(p.n), Dim(p.k)} : erx::Shape{Dim(p.k), Dim(p.n)};
+  NodeId b = build_input(*g, "B", Type::of(p.b), p.both_batched ? (p.transposed ? dims(p.n, p.k) : dims(p.k, p.n)) : one);
   NodeId c = 0, beta = 0;
   if (p.with_c) c = build_input(*g, "C", Type::of(p.sum), {Dim(p.m), Dim(p.n)});
   if (p.scaled) beta = build_input(*g, "beta", Type::real(), {}, true);
-  if (p.transposed) {
+  const auto transposed = [&](NodeId x) {
     Attributes t;
-    t.axes = {1, 0};
-    b = build(*g, op("transpose"), {b}, t);
-  }
+    t.axes = (*g)[x].shape.size() == 3 ? std::vector<std::int64_t>{0, 2, 1} : std::vector<std::int64_t>{1, 0};
+    return build(*g, op("transpose"), {x}, t);
+  };
+  if (p.left_transposed) a = transposed(a);
+  if (p.transposed) b = transposed(b);
   const auto part = [&](NodeId x, std::size_t axis, std::int64_t start, std::int64_t count) {
     Attributes t;
     for (std::size_t k = 0; k < (*g)[x].shape.size(); ++k) {
@@ -142,7 +147,7 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
     o.b = line;
   } else {
     // A row of tiny values has a norm that underflows where it is not scaled.
-    o.b = make(random, p.b, p.data == Data::tiny ? Data::gaussian : p.data, p.k * p.n, 1);
+    o.b = make(random, p.b, p.data == Data::tiny ? Data::gaussian : p.data, (p.both_batched ? p.batch : 1) * p.k * p.n, 1);
   }
   if (p.data == Data::one_signed) {
     // Products that are 0 are all -0.
@@ -201,9 +206,11 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
       for (std::int64_t k = 0; k < p.k; ++k) o.b[static_cast<std::size_t>(k * p.n + j)] = k < 2 ? 64 * y : small;
     }
   }
-  const Extents shape_a = p.batch > 1 ? Extents{p.batch, p.m, p.k} : Extents{p.m, p.k};
+  Extents shape_a = p.left_transposed ? Extents{p.k, p.m} : Extents{p.m, p.k}, shape_b = p.transposed ? Extents{p.n, p.k} : Extents{p.k, p.n};
+  if (p.batch > 1) shape_a.insert(shape_a.begin(), p.batch);
+  if (p.both_batched) shape_b.insert(shape_b.begin(), p.batch);
   o.tensors.push_back(Tensor::of(Type::of(p.a), shape_a, o.a));
-  o.tensors.push_back(Tensor::of(Type::of(p.b), p.transposed ? Extents{p.n, p.k} : Extents{p.k, p.n}, o.b));
+  o.tensors.push_back(Tensor::of(Type::of(p.b), shape_b, o.b));
   if (p.with_c) {
     o.c = make(random, p.sum, p.data, p.m * p.n, 1);
     o.tensors.push_back(Tensor::of(Type::of(p.sum), {p.m, p.n}, o.c));
@@ -365,6 +372,12 @@ std::vector<Product> products() {
     p.rounds = false;
     p.stored = make_format({.e = 8, .m = 45});
   });
+  // The same terms, more of them than a bound for short chains of additions allows to be lost.
+  put("f64, a long chain below a power of two of a format of 43 bits", f64, f64, f64, Data::below_power, [&](Product& p) {
+    p.m = 64, p.k = 3000, p.n = 24;
+    p.rounds = false;
+    p.stored = make_format({.e = 8, .m = 42});
+  });
   // A rounding after the sum is evaluated with it; below 8 bits magnitudes come from float32.
   const std::size_t sums = all.size();
   for (std::size_t k = 0; k < sums; ++k) {
@@ -377,6 +390,25 @@ std::vector<Product> products() {
       all.push_back(p);
     }
   }
+  // Shapes that fill tiles, or leave a part of one; one run of terms, or several; small batches and strips of columns.
+  struct Shape {
+    std::int64_t batch, m, k, n;
+  };
+  constexpr Shape shapes[] = {{1, 8, 300, 8}, {1, 9, 257, 25}, {1, 17, 256, 33}, {1, 33, 513, 47}, {1, 130, 255, 49}, {1, 16, 700, 100}, {1, 40, 24, 1100}, {40, 32, 32, 32}, {6, 300, 16, 9}, {5, 24, 530, 20}};
+  int turn = 0;
+  for (const Shape& s : shapes)
+    for (const Data data : {Data::gaussian, Data::specials, Data::sparse, Data::integer, Data::cancelling}) {
+      const bool coarse = turn++ % 2;
+      put(std::to_string(s.batch) + " x " + std::to_string(s.m) + " x " + std::to_string(s.k) + " x " + std::to_string(s.n) + ", data " + std::to_string(static_cast<int>(data)) + (coarse ? ", bf16" : ", f32"),
+          coarse ? bf16 : f32, coarse ? bf16 : f32, f32, data, [&](Product& p) {
+            p.batch = s.batch, p.m = s.m, p.k = s.k, p.n = s.n;
+            p.rounds = false;
+            p.stored = coarse ? bf16 : f32;
+            p.transposed = turn % 3 == 0;
+            p.left_transposed = turn % 4 == 0;
+            p.both_batched = s.batch > 1 && s.m != 24 && data != Data::cancelling;
+          });
+    }
   // Exact but for the magnitude, whose last bits decide.
   put("bf16 absorbed stored in bf16", bf16, bf16, f32, Data::absorbed, [&](Product& p) {
     p.m = 256, p.n = 264, p.k = 66;
