@@ -136,7 +136,7 @@ void Engine::plan(NodeId root) {
       const NodeId opened = row(graph_[sum]).gather == Gather::accumulate ? graph_[sum].operands[0] : sum;
       operands.clear();
       const std::vector<LeafNode> leaves = leaf_nodes(graph_, opened);
-      in_place = (leaves.size() == 1 && sums_in_place(leaves[0].node)) || (sum_with_rounding && multiplies_in_place(id, sum, leaves));
+      in_place = (leaves.size() == 1 && sums_in_place(leaves[0].node)) || multiplies_in_place(id, sum, leaves);
       for (const LeafNode& leaf : leaves) {
         operands.push_back(leaf.node);
         wanted_[leaf.node] = true;
@@ -185,12 +185,12 @@ bool Engine::sums_in_place(NodeId leaf) const {
   return tensor && tensor->is_double() && options_.lowest == EvaluateOptions::Tier::f64 && size_of(tensor->extents) >= worth;
 }
 
-/// So may a product of inputs that is rounded at once.
-bool Engine::multiplies_in_place(NodeId rounding, NodeId sum, const std::vector<LeafNode>& leaves) const {
-  if (row(graph_[sum]).gather != Gather::sum) return false;
+/// So may a product of inputs that is rounded at once, or added up in a format.
+bool Engine::multiplies_in_place(NodeId id, NodeId sum, const std::vector<LeafNode>& leaves) const {
   for (const LeafNode& leaf : leaves)
     if (!leaf.in_product || leaf.is_mask || !sums_in_place(leaf.node)) return false;
-  return suits_tiles(extents_of(graph_[sum].shape), terms_of(graph_, sum), graph_[rounding]);
+  const bool rounds = row(graph_[sum]).gather == Gather::accumulate;
+  return suits_tiles(extents_of(graph_[sum].shape), terms_of(graph_, rounds ? graph_[sum].operands[0] : sum), rounds, id == sum ? nullptr : &graph_[id]);
 }
 
 /// So may a reduction of an input over its last dimensions.

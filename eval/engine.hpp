@@ -122,7 +122,7 @@ class Engine {
 
   void plan(NodeId root);
   bool sums_in_place(NodeId leaf) const;
-  bool multiplies_in_place(NodeId rounding, NodeId sum, const std::vector<LeafNode>& leaves) const;
+  bool multiplies_in_place(NodeId id, NodeId sum, const std::vector<LeafNode>& leaves) const;
   bool reduces_in_place(NodeId reduction) const;
   void find_readers();
   bool has_been_read(NodeId id) const;

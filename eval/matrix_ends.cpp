@@ -152,6 +152,11 @@ void MatrixEnds::enclose(Work& w, const MatrixRow& row, const Tile& ends) const 
   }
 }
 
+const double* MatrixEnds::magnitudes_of_row(const MatrixBlock& b, std::int64_t i, Work& w) const {
+  if (b.panel) return b.panel->row(i, b.columns, w.magnitude_row);
+  return b.magnitude ? b.magnitude + i * b.centre_width : nullptr;
+}
+
 void MatrixEnds::enclose_rows(const MatrixBlock& b, Work& w) {
   Plane& plane = out_.plane();
   const bool is_point = out_.is_point();
@@ -173,7 +178,7 @@ void MatrixEnds::enclose_rows(const MatrixBlock& b, Work& w) {
         continue;
       }
     }
-    MatrixRow row = this->row(b, i, rounds_ ? b.magnitude->row(i, b.columns, w.magnitude_row) : nullptr);
+    MatrixRow row = this->row(b, i, magnitudes_of_row(b, i, w));
     if (!others_.empty()) {
       if (!w.other) w.other.emplace(engine_, sum_, others_, w.width);
       w.other->read(b.batch, b.first + i, row);
@@ -230,7 +235,8 @@ void MatrixEnds::decide_by_magnitudes(const MatrixBlock& b, Work& w) {
 }
 
 Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e) const {
-  const double magnitude = rounds_ ? b.magnitude->at(e.i * b.columns + static_cast<std::int64_t>(e.j)) : 0;
+  const std::int64_t j = static_cast<std::int64_t>(e.j);
+  const double magnitude = b.panel ? b.panel->at(e.i * b.columns + j) : b.magnitude ? b.magnitude[e.i * b.centre_width + j] : 0;
   MatrixRow one = row(b, e.i, nullptr).at(e.j);
   if (rounds_) one.magnitude = &magnitude;
   if (!others_.empty()) {

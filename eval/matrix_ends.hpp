@@ -26,7 +26,9 @@ struct MatrixBlock {
   std::int64_t centre_width = 0;
   const double *row_norm = nullptr, *row_grid = nullptr, *column_norm = nullptr, *column_grid = nullptr;
   bool agrees = true;                     // false: the product is wrong, and nothing is taken from it
-  const MagnitudePanel* magnitude = nullptr;  // of a sum that is rounded
+  // Of a sum that is rounded: the magnitudes as a panel, or as rows of doubles like those of the centre.
+  const MagnitudePanel* panel = nullptr;
+  const double* magnitude = nullptr;
   /// The factors of row i and of column j, side by side; valid until the next call.
   std::function<const double*(std::int64_t)> row_factors, column_factors;
   bool by_columns = false;                // columns are read cheaply in order only
@@ -85,6 +87,7 @@ class MatrixEnds {
   std::atomic<std::int64_t> decided_{0}, refined_{0}, big_{0}, exact_{0}, open_{0};
 
   Set<F64> after(const Set<F64>&) const;
+  const double* magnitudes_of_row(const MatrixBlock&, std::int64_t i, Work&) const;
   void enclose(Work&, const MatrixRow&, const Tile& ends) const;
   void enclose_rows(const MatrixBlock&, Work&);
   void decide_by_magnitudes(const MatrixBlock&, Work&);

@@ -147,7 +147,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& out, int preci
     MagnitudePanel magnitude;
     if (rounds) {
       block.agrees = magnitudes->multiply(batch, a, b, row_profile.norm, magnitude, options);
-      block.magnitude = &magnitude;
+      block.panel = &magnitude;
     }
     if (in_pairs) rejected += !block.agrees;
     if (in_pairs && (block.agrees || planted(Mistake::unchecked_product))) {

@@ -1,6 +1,7 @@
 #include "eval/tile_sum.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "eval/merge_axes.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 // Terms that a tile sums at a time: what it reads of both operands stays in the first cache, and chains of additions are short.
 constexpr std::int64_t slab = 256;
-constexpr std::int64_t strip = 1024;  // columns of a block, which stays in the second cache
+constexpr std::int64_t strip = 1024;  // columns of a block, which stays in the second cache; half as many with magnitudes
 
 OperandLines lines_of(const Engine& engine, const Factor& f, std::int64_t line, std::int64_t term) {
   const Stored& s = engine.stored(f.node);
@@ -55,15 +56,19 @@ class TileSum {
         batches_(size_of(batch_extents_)),
         left_(lines_of(engine, term_.a, term_.a.out_strides[sum.extents.size() - 2], term_.a.reduced_strides[0])),
         right_(lines_of(engine, *term_.b, term_.b->out_strides.back(), term_.b->reduced_strides[0])),
+        rounds_(sum.rule.rounds),
         tile_(tile_product()),
-        ends_(engine, sum, out, std::move(goal), depth_, std::min(depth_, slab) + (depth_ + slab - 1) / slab, {}, term_.negative) {
+        magnitude_tile_(tile_product(true)),
+        ends_(engine, sum, out, std::move(goal), depth_, chain(), {}, term_.negative) {
+    const double r = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : chain() + 4) * 0x1p-53 * (1 + 0x1p-20);
+    if (rounds_) ends_.bound_magnitudes(r / (1 - r) * (1 + 0x1p-20), 2 * static_cast<double>(depth_) * 0x1p-1074, false);
     const auto& strides = term_.b->out_strides;
     shares_right_ = std::all_of(strides.begin(), strides.end() - 2, [](std::int64_t s) { return s == 0; });
   }
 
   /// Would few elements stay open?
   bool decides_most(const Node* then) const {
-    if (ends_.at_once()->format().precision() <= 16) return true;
+    if (!ends_.at_once() || ends_.at_once()->format().precision() <= 16) return true;
     const std::int64_t batch = batches_ / 2;
     const PairGoal goal{&*then->attributes.format, ends_.at_once(), nullptr};
     return !pairs_pay(sample_of(left_, at(term_.a, batch), rows_), sample_of(right_, at(*term_.b, batch), columns_), goal, ends_.rule(), ends_.relative(), ends_.absolute(), term_.negative);
@@ -83,9 +88,13 @@ class TileSum {
   Extents batch_extents_;
   std::int64_t rows_, columns_, depth_, batches_;
   OperandLines left_, right_;
-  TileProduct tile_;
+  bool rounds_;
+  TileProduct tile_, magnitude_tile_;
   MatrixEnds ends_;
   bool shares_right_ = false;
+
+  /// Additions that a term goes through: those of its piece, and of the pieces.
+  std::int64_t chain() const { return std::min(depth_, slab) + (depth_ + slab - 1) / slab; }
 
   std::int64_t at(const Factor& f, std::int64_t batch) const {
     return strided_offset(batch_extents_, Extents(f.out_strides.begin(), f.out_strides.end() - 2), batch);
@@ -110,34 +119,46 @@ class TileSum {
 
   /// What a thread works with.
   struct Hand {
-    Hand(std::int64_t rows, std::int64_t depth, std::int64_t width, const MatrixEnds& ends)
-        : a(rows, depth, tile_rows), centre(static_cast<std::size_t>(a.padded() * width)), work(ends.work()) {}
+    Hand(std::int64_t rows, std::int64_t depth, std::int64_t width, bool rounds, const MatrixEnds& ends)
+        : a(rows, depth, tile_rows), centre(static_cast<std::size_t>(a.padded() * width)), magnitude(rounds ? centre.size() : 0), work(ends.work()) {
+      if (rounds) magnitudes_of_a.emplace(rows, depth, tile_rows);
+    }
     PackedLines a;
-    Doubles centre;
+    std::optional<PackedLines> magnitudes_of_a;
+    Doubles centre, magnitude;
     std::unique_ptr<MatrixEnds::Work, void (*)(MatrixEnds::Work*)> work;
   };
 
-  /// Columns of whole groups from group `from` on, at most `strip` of them unless a group has more.
-  static std::int64_t end_of_strip(const PackedLines& b, std::int64_t from) {
+  /// The group after a strip that begins with group `from`.
+  std::int64_t end_of_strip(const PackedLines& b, std::int64_t from) const {
     std::int64_t end = from + 1;
-    while (end < b.groups() && b.first(end + 1) - b.first(from) <= strip) ++end;
+    while (end < b.groups() && b.first(end + 1) - b.first(from) <= (rounds_ ? strip / 2 : strip)) ++end;
     return end;
+  }
+
+  /// All rows of `a`, groups [from, to) of b.
+  void multiply(TileProduct tile, const PackedLines& a, const PackedLines& b, std::int64_t from, std::int64_t to, double* out) const {
+    const std::int64_t width = b.first(to) - b.first(from);
+    for (std::int64_t k = 0; k < depth_; k += slab) {
+      const std::int64_t terms = std::min(slab, depth_ - k);
+      for (std::int64_t g = from; g < to; ++g)
+        for (std::int64_t h = 0; h < a.groups(); ++h)
+          tile(a.group(h) + k * tile_rows, b.group(g) + k * b.width(g), terms, b.width(g), out + h * tile_rows * width + (b.first(g) - b.first(from)), width,
+               k > 0 && !planted(Mistake::lost_piece));
+    }
   }
 
   /// Rows [first, first + hand.a.lines()) of a batch.
   void block(std::int64_t batch, std::int64_t first, const PackedLines& b, Hand& hand) {
     PackedLines& a = hand.a;
     a.pack(left_, at(term_.a, batch) + first * left_.line, 0, a.groups());
+    if (rounds_) hand.magnitudes_of_a->take_magnitudes(a);
     LineCopy row_factors(a), column_factors(b);
     for (std::int64_t from = 0; from < b.groups();) {
       stop_if_asked(options_);
       const std::int64_t to = end_of_strip(b, from), start = b.first(from), width = b.first(to) - start;
-      for (std::int64_t k = 0; k < depth_; k += slab) {
-        const std::int64_t terms = std::min(slab, depth_ - k);
-        for (std::int64_t g = from; g < to; ++g)
-          for (std::int64_t h = 0; h < a.groups(); ++h)
-            tile_(a.group(h) + k * tile_rows, b.group(g) + k * b.width(g), terms, b.width(g), hand.centre.data() + h * tile_rows * width + (b.first(g) - start), width, k > 0);
-      }
+      multiply(tile_, a, b, from, to, hand.centre.data());
+      if (rounds_) multiply(magnitude_tile_, *hand.magnitudes_of_a, b, from, to, hand.magnitude.data());
       MatrixBlock ends;
       ends.batch = batch;
       ends.first = first;
@@ -147,6 +168,7 @@ class TileSum {
       ends.width = columns_;
       ends.centre = hand.centre.data();
       ends.centre_width = width;
+      if (rounds_) ends.magnitude = hand.magnitude.data();
       ends.row_norm = a.profile().norm.data();
       ends.row_grid = a.profile().grid.data();
       ends.column_norm = b.profile().norm.data() + start;
@@ -166,13 +188,13 @@ class TileSum {
     const std::int64_t together = std::clamp<std::int64_t>((std::int64_t{1} << 22) / volume, 1, most), tall = std::min<std::int64_t>(rows_, 256);
     parallel_blocks((batches_ + together - 1) / together, options_, [&](std::int64_t task) {
       PackedLines b(columns_, depth_, most_tile_columns);
-      Hand hand(tall, depth_, b.padded(), ends_);
+      Hand hand(tall, depth_, b.padded(), rounds_, ends_);
       for (std::int64_t batch = task * together; batch < std::min(batches_, (task + 1) * together); ++batch) {
         b.pack(right_, at(*term_.b, batch), 0, b.groups());
         std::int64_t first = 0;
         for (; first + tall <= rows_; first += tall) block(batch, first, b, hand);
         if (first < rows_) {
-          Hand rest(rows_ - first, depth_, b.padded(), ends_);
+          Hand rest(rows_ - first, depth_, b.padded(), rounds_, ends_);
           block(batch, first, b, rest);
         }
       }
@@ -200,7 +222,7 @@ class TileSum {
         widest = std::max(widest, columns.first(end) - columns.first(g));
         g = end;
       }
-      Hand hand(std::min(tall, rows_ - first), depth_, widest, ends_);
+      Hand hand(std::min(tall, rows_ - first), depth_, widest, rounds_, ends_);
       block(batch, first, columns, hand);
     });
   }
@@ -221,16 +243,19 @@ bool is_matrix_term(const Extents& extents, const Term& term) {
          are_lines(b.out_strides[rank - 1], b.reduced_strides[0], extents[rank - 1]);
 }
 
-bool suits_tiles(const Extents& extents, const std::vector<Term>& terms, const Node& then) {
+bool suits_tiles(const Extents& extents, const std::vector<Term>& terms, bool rounds, const Node* then) {
   if (!tile_product() || planted_fault() || terms.size() != 1 || !terms[0].is_plain() || !is_matrix_term(extents, terms[0])) return false;
-  if (!MatrixEnds::rounds_at_once(then)) return false;
+  if (!rounds && !(then && MatrixEnds::rounds_at_once(*then))) return false;
   // Larger ones are better left to BLAS, fewer rows or columns than a tile has as well.
   const std::int64_t rows = extents[extents.size() - 2], columns = extents.back(), leaves = terms[0].leaves(), elements = size_of(extents);
   return rows >= tile_rows && columns >= 8 && elements * leaves >= 1 << 14 && rows * columns <= (std::int64_t{1} << 31) / leaves;
 }
 
 bool is_tile_sum(const Engine& engine, const SumNode& sum, const Node* then, bool settle, bool is_point) {
-  if (sum.rule.rounds || !then || !settle || !is_point || sum.rule.needs_leaves(sum.leaves) || !suits_tiles(sum.extents, sum.terms, *then)) return false;
+  const SumRule& rule = sum.rule;
+  if (!settle || rule.needs_leaves(sum.leaves) || !suits_tiles(sum.extents, sum.terms, rule.rounds, then)) return false;
+  // Sums in float64 are better computed in pairs; a subnormal factor that may count as 0 is looked for elsewhere.
+  if (rule.rounds ? rule.within || rule.format.precision() > 32 || !sum.flushed_below.empty() : !is_point) return false;
   const auto exact = [&](NodeId id) { return engine.stored(id).is_exact && engine.stored(id).is_point; };
   return exact(sum.terms[0].a.node) && exact(sum.terms[0].b->node);
 }

@@ -1,4 +1,4 @@
-// Products of matrices that are rounded at once, of a size at which BLAS is not worth its surroundings: each thread packs, multiplies and
+// Products of matrices, rounded at once or added up in a format in any order, of a size at which BLAS is not worth its surroundings: each thread packs, multiplies and
 // rounds a block of rows while it is in the cache. The product is ours and needs no checksum; inputs need no arrays.
 //   if (is_tile_sum(...) && run_tile_sum(...)) the sum is filled
 // bound: (c + 4) 2^-53 N_i N_j, where a term goes through at most c = min(K, 256) + K / 256 additions; norms as in eval/norms.hpp
@@ -10,8 +10,8 @@ namespace erx {
 /// Is the term of a sum of these extents one product of matrices whose lines lie side by side in one direction or the other?
 bool is_matrix_term(const Extents& extents, const Term&);
 
-/// Of shapes and formats alone: exact sums of these terms that `then` rounds.
-bool suits_tiles(const Extents& extents, const std::vector<Term>& terms, const Node& then);
+/// Of shapes and formats alone: sums of these terms that are exact and then rounded by `then`, or rounded themselves.
+bool suits_tiles(const Extents& extents, const std::vector<Term>& terms, bool rounds, const Node* then);
 
 bool is_tile_sum(const Engine&, const SumNode&, const Node* then, bool settle, bool is_point);
 

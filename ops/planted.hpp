@@ -86,6 +86,7 @@ enum class Mistake {
   centre_only,            // rounds the centre
   zero_of_product,        // the sign of zero that the product computed
   unchecked_product,      // no checksum
+  lost_piece,             // of a product in tiles: its last piece alone
   certified_in_float32,   // the certificate of the float64 product taken for the magnitude from float32
   float64_bound_in_float32,
   // recurrences

@@ -14,7 +14,7 @@ namespace {
 
 // Intrinsics: a compiler keeps neither the sums in registers nor the products fused by itself.
 
-template <int vectors>
+template <int vectors, bool magnitudes>
 [[gnu::target("avx512f,fma")]] void tile512(const double* a, const double* b, std::int64_t depth, double* c, std::int64_t row_stride, bool add) {
   constexpr int rows = static_cast<int>(tile_rows), width = 8 * vectors;
   __m512d sum[rows][vectors];
@@ -27,6 +27,7 @@ template <int vectors>
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; ++v) {
       y[v] = _mm512_loadu_pd(b + 8 * v);
+      if constexpr (magnitudes) y[v] = _mm512_abs_pd(y[v]);
       _mm_prefetch(reinterpret_cast<const char*>(b + 8 * (width + v)), _MM_HINT_T0);
     }
 #pragma GCC unroll 8
@@ -45,14 +46,15 @@ template <int vectors>
     }
 }
 
+template <bool magnitudes>
 void product512(const double* a, const double* b, std::int64_t depth, std::int64_t columns, double* c, std::int64_t row_stride, bool add) {
-  if (columns == 24) tile512<3>(a, b, depth, c, row_stride, add);
-  else if (columns == 16) tile512<2>(a, b, depth, c, row_stride, add);
-  else tile512<1>(a, b, depth, c, row_stride, add);
+  if (columns == 24) tile512<3, magnitudes>(a, b, depth, c, row_stride, add);
+  else if (columns == 16) tile512<2, magnitudes>(a, b, depth, c, row_stride, add);
+  else tile512<1, magnitudes>(a, b, depth, c, row_stride, add);
 }
 
 /// Half of the rows, and `vectors` of four columns of a tile whose columns lie `width` apart.
-template <int vectors>
+template <int vectors, bool magnitudes>
 [[gnu::target("avx2,fma")]] void tile256(const double* a, const double* b, std::int64_t depth, std::int64_t width, double* c, std::int64_t row_stride, bool add) {
   constexpr int rows = 4;
   __m256d sum[rows][vectors];
@@ -63,7 +65,10 @@ template <int vectors>
   for (std::int64_t k = 0; k < depth; ++k, a += tile_rows, b += width) {
     __m256d y[vectors];
 #pragma GCC unroll 3
-    for (int v = 0; v < vectors; ++v) y[v] = _mm256_loadu_pd(b + 4 * v);
+    for (int v = 0; v < vectors; ++v) {
+      y[v] = _mm256_loadu_pd(b + 4 * v);
+      if constexpr (magnitudes) y[v] = _mm256_andnot_pd(_mm256_set1_pd(-0.0), y[v]);
+    }
 #pragma GCC unroll 4
     for (int i = 0; i < rows; ++i) {
       const __m256d x = _mm256_broadcast_sd(a + i);
@@ -80,13 +85,14 @@ template <int vectors>
     }
 }
 
+template <bool magnitudes>
 void product256(const double* a, const double* b, std::int64_t depth, std::int64_t columns, double* c, std::int64_t row_stride, bool add) {
   for (std::int64_t j = 0; j < columns;) {
     const std::int64_t left = columns - j, n = left == 24 || left == 12 ? 12 : 8;
     for (std::int64_t i = 0; i < tile_rows; i += 4) {
       double* const to = c + i * row_stride + j;
-      if (n == 12) tile256<3>(a + i, b + j, depth, columns, to, row_stride, add);
-      else tile256<2>(a + i, b + j, depth, columns, to, row_stride, add);
+      if (n == 12) tile256<3, magnitudes>(a + i, b + j, depth, columns, to, row_stride, add);
+      else tile256<2, magnitudes>(a + i, b + j, depth, columns, to, row_stride, add);
     }
     j += n;
   }
@@ -102,14 +108,16 @@ bool has_avx512() {
 
 }  // namespace
 
-TileProduct tile_product() {
-  static const TileProduct chosen = has_avx512() ? product512 : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? product256 : nullptr;
-  return chosen;
+TileProduct tile_product(bool magnitudes) {
+  static const bool wide = has_avx512(), narrow = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (wide) return magnitudes ? product512<true> : product512<false>;
+  if (narrow) return magnitudes ? product256<true> : product256<false>;
+  return nullptr;
 }
 
 #else
 
-TileProduct tile_product() { return nullptr; }
+TileProduct tile_product(bool) { return nullptr; }
 
 #endif
 

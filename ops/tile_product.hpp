@@ -13,8 +13,8 @@ constexpr std::int64_t tile_rows = 8, most_tile_columns = 24;
 /// add: that sum is added to what is in c, in one addition: a long product taken in pieces has short chains of additions.
 using TileProduct = void (*)(const double* a, const double* b, std::int64_t depth, std::int64_t columns, double* c, std::int64_t row_stride, bool add);
 
-/// returns: nullptr where the processor has no such instructions.
-TileProduct tile_product();
+/// magnitudes: of |b| in place of b. returns: nullptr where the processor has no such instructions.
+TileProduct tile_product(bool magnitudes = false);
 
 /// Lines side by side for a tile: to[k * width + l] = from[l * stride + k], for l < 8 and k < n.
 void interleave(const double* from, std::int64_t stride, std::int64_t n, double* to, std::int64_t width);
