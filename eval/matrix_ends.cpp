@@ -38,17 +38,17 @@ Tile from(Tile t, std::size_t j) {
 }
 
 ERX_VECTOR_CLONES bool any_open(const Tile& t, bool settle, const std::uint8_t* hard, std::size_t first, std::size_t n) {
-  std::uint64_t open = 0;
-  for (std::size_t j = first; j < first + n; ++j) {
-    const std::uint64_t wide = static_cast<std::uint64_t>(t.lo_d[j] != t.lo_u[j]) | static_cast<std::uint64_t>(t.hi_d[j] != t.hi_u[j]) | (t.flags[j] & undecided);
-    open |= hard[j] | (settle ? wide : 0);
-  }
-  return open != 0;
+  std::uint8_t marks = 0;
+  const std::uint8_t asked = settle ? undecided : 0;
+  for (std::size_t j = first; j < first + n; ++j) marks |= hard[j] | (t.flags[j] & asked);
+  std::uint64_t wide = 0;
+  for (std::size_t j = first; settle && j < first + n; ++j) wide += static_cast<std::uint64_t>((t.lo_d[j] != t.lo_u[j]) | (t.hi_d[j] != t.hi_u[j]));
+  return marks != 0 || wide != 0;
 }
 
 /// Elements that are `hard`, or, in a node that settles, undecided.
 void list_open(const Tile& t, bool settle, const std::uint8_t* hard, std::size_t n, std::vector<std::uint32_t>& open) {
-  constexpr std::size_t block = 64;
+  constexpr std::size_t block = 128;
   open.clear();
   for (std::size_t first = 0; first < n; first += block) {
     const std::size_t count = std::min(block, n - first);

@@ -31,6 +31,24 @@ constexpr std::uint64_t is_hard = 256, either_zero = has_pzero | has_nzero;
 
 std::uint64_t mask(bool condition) { return -static_cast<std::uint64_t>(condition); }
 
+/// The low byte of each code and the byte above it.
+ERX_VECTOR_CLONES void split(const std::uint64_t* code, std::size_t n, std::uint8_t* low, std::uint8_t* high) {
+  for (std::size_t j = 0; j < n; ++j) low[j] = static_cast<std::uint8_t>(code[j]);
+  for (std::size_t j = 0; high && j < n; ++j) high[j] = static_cast<std::uint8_t>(code[j] >> 8);
+}
+
+/// lo_d <= lo_u <= the value above lo_d: both round to it. Only where lo_u lies beyond is it rounded by itself; likewise below.
+/// returns: how many elements have such an end.
+ERX_VECTOR_CLONES std::uint64_t tighten(const double* lo_d, double* lo_u, double* hi_d, const double* hi_u, std::size_t n) {
+  std::uint64_t beyond = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    lo_u[j] = select(lo_u[j] < lo_d[j], lo_d[j], lo_u[j]);
+    hi_d[j] = select(hi_d[j] > hi_u[j], hi_u[j], hi_d[j]);
+    beyond += static_cast<std::uint64_t>((lo_u[j] > lo_d[j]) | (hi_d[j] < hi_u[j]));
+  }
+  return beyond;
+}
+
 template <bool rounds, bool with_other>
 [[gnu::always_inline]] inline void enclose(const MatrixRow& row, const RowConstants& constants, std::size_t first, std::size_t n, double* lo_d, double* lo_u,
                                            double* hi_d, double* hi_u, std::uint64_t* code) {
@@ -192,10 +210,7 @@ void MatrixRowRule::in_float64(const MatrixRow& row, const PairRow& sums, double
   for (std::size_t first = 0; first < sums.n; first += block) {
     const std::size_t n = std::min(block, sums.n - first);
     enclose_in_float64(row, sums, k, first, n, lo + first, hi + first, code);
-    for (std::size_t j = 0; j < n; ++j) {
-      flags[first + j] = static_cast<std::uint8_t>(code[j]);
-      open[first + j] = static_cast<std::uint8_t>(code[j] >> 8);
-    }
+    split(code, n, flags + first, open + first);
   }
 }
 
@@ -219,7 +234,7 @@ void MatrixRowRule::rounded(const MatrixRow& r, const BulkRounding& to, double* 
   for (std::size_t first = 0; first < r.columns; first += block) {
     const std::size_t n = std::min(block, r.columns - first);
     round_exact(r, to.constants(), first, n, out + first, code);
-    for (std::size_t j = 0; j < n; ++j) open[first + j] = static_cast<std::uint8_t>(code[j]);
+    split(code, n, open + first, nullptr);
   }
 }
 
@@ -234,10 +249,7 @@ void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, d
   for (std::size_t first = 0; first < r.columns; first += block) {
     const std::size_t n = std::min(block, r.columns - first);
     kernel(r, k, first, n, lo_d + first, lo_u + first, hi_d + first, hi_u + first, code);
-    for (std::size_t j = 0; j < n; ++j) {
-      flags[first + j] = static_cast<std::uint8_t>(code[j]);
-      hard[first + j] = static_cast<std::uint8_t>(code[j] >> 8);
-    }
+    split(code, n, flags + first, hard + first);
   }
   if (!rule_.rounds && hi_d != lo_d) {
     std::copy(lo_d, lo_d + r.columns, hi_d);
@@ -246,13 +258,7 @@ void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, d
   if (!rule_.rounds || rule_.within || encloses) return;
   up_(lo_d, lo_d, r.columns);
   down_(hi_u, hi_u, r.columns);
-  // lo_d <= lo_u <= the value above lo_d: both round to it. Only where lo_u lies beyond is it rounded by itself; likewise below.
-  std::size_t beyond = 0;
-  for (std::size_t j = 0; j < r.columns; ++j) {
-    lo_u[j] = std::max(lo_u[j], lo_d[j]);
-    hi_d[j] = std::min(hi_d[j], hi_u[j]);
-    beyond += (lo_u[j] > lo_d[j]) | (hi_d[j] < hi_u[j]);
-  }
+  const std::uint64_t beyond = tighten(lo_d, lo_u, hi_d, hi_u, r.columns);
   if (beyond > r.columns / 16) {
     up_(lo_u, lo_u, r.columns);
     down_(hi_d, hi_d, r.columns);
