@@ -126,6 +126,7 @@ std::shared_ptr<std::vector<std::byte, PageAllocator<std::byte>>> copy_of(const 
   constexpr std::size_t piece = std::size_t{1} << 18, cached = std::size_t{1} << 24;  // smaller copies are read while they are in the cache
   const auto* from = static_cast<const std::byte*>(array.data());
   const std::size_t size = bytes->size(), pieces = size / piece;
+  if (size >= piece / 4) Crew::expect();  // what is bound will be evaluated
   if (pieces >= 4)
     parallel_blocks(static_cast<std::int64_t>(pieces), {}, [&](std::int64_t k) {
       const std::size_t at = static_cast<std::size_t>(k) * piece;

@@ -72,13 +72,16 @@ struct Threads {
   void help() {
     std::unique_lock lock(mutex);
     while (true) {
+      unsigned seen = news;
       if (!open_loop() && helpers < processors) {  // the next loop is often near
-        const unsigned seen = news;
         lock.unlock();
-        spin_until([&] { return news != seen; });
+        const bool heard = spin_until([&] { return news != seen; });
         lock.lock();
+        if (heard && !open_loop()) continue;
+        seen = news;
       }
-      wake.wait(lock, [&] { return open_loop() != nullptr; });
+      wake.wait(lock, [&] { return open_loop() != nullptr || news != seen; });
+      if (!open_loop()) continue;
       Loop& loop = *open_loop();
       --loop.seats;
       ++loop.inside;
@@ -87,6 +90,12 @@ struct Threads {
       lock.lock();
       if (--loop.inside == 0) left.notify_all();
     }
+  }
+
+  void expect() {
+    const std::lock_guard lock(mutex);
+    ++news;
+    wake.notify_all();
   }
 
   void run(int seats, const std::function<void()>& share, const std::function<void()>& idle) {
@@ -147,6 +156,10 @@ void Crew::run(int helpers, const std::function<void()>& share, const std::funct
     return;
   }
   threads_of_this_process().run(helpers, share, idle);
+}
+
+void Crew::expect() {
+  if (!in_share) threads_of_this_process().expect();
 }
 
 int Crew::usual_threads() {

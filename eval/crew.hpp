@@ -12,6 +12,9 @@ class Crew {
   /// the work and does not throw. `idle` is called now and then while this thread waits for the others. Inside a share: here alone.
   static void run(int helpers, const std::function<void()>& share, const std::function<void()>& idle);
 
+  /// A loop is near: helpers that sleep wake up meanwhile.
+  static void expect();
+
   /// As many threads as this process has processors, or OMP_NUM_THREADS says, which users set for all numerical libraries.
   static int usual_threads();
 };
