@@ -80,8 +80,13 @@ SumNode sum_node(const Engine& engine, NodeId id) {
   // In wide formats nearly every element climbs, which costs far more for each leaf that a rule reads.
   const double budget = rule.rounds && rule.format.precision() > 32 ? 1 << 17 : 1 << 22;
   if (n * elements <= budget) rule.chain_leaves = std::max(rule.chain_leaves, sum.leaves);
-  while (rule.hull_leaves < 12 && std::pow(3.0, static_cast<double>(rule.hull_leaves + 1)) * elements <= 4 * budget) ++rule.hull_leaves;
-  while (rule.kept_order_leaves < 200 && std::pow(static_cast<double>(rule.kept_order_leaves + 1), 3) * elements <= 24 * budget) ++rule.kept_order_leaves;
+  const auto power = [](std::int64_t base, std::int64_t exponent) {
+    double p = 1;
+    for (std::int64_t k = 0; k < exponent; ++k) p *= static_cast<double>(base);
+    return p;
+  };
+  while (rule.hull_leaves < 12 && power(3, rule.hull_leaves + 1) * elements <= 4 * budget) ++rule.hull_leaves;
+  while (rule.kept_order_leaves < 200 && power(rule.kept_order_leaves + 1, 3) * elements <= 24 * budget) ++rule.kept_order_leaves;
   return sum;
 }
 
@@ -213,8 +218,7 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
   };
   const bool filled = in_tiles && run_tile_sum(engine, sum, p, {after, settle, bulk, finer});
   if (in_tiles && !filled) need_arrays();
-  if (filled) {
-    // By tiles.
+  if (filled) {  // tile by tile
   } else if (engine.options().lowest == EvaluateOptions::Tier::f64 && is_matrix_sum(engine, sum))
     run_matrix_sum(engine, sum, p, precision, {after, settle, bulk, finer});
   else if (engine.options().lowest == EvaluateOptions::Tier::f64 && has_fixed_order(engine, sum))
