@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "eval/other_terms.hpp"
 #include "eval/parallel.hpp"
@@ -10,6 +11,7 @@
 #include "ops/bulk.hpp"
 #include "ops/clones.hpp"
 #include "ops/dot2.hpp"
+#include "ops/num/exact_sum.hpp"
 #include "ops/planted.hpp"
 #include "ops/sum_rule.hpp"
 
@@ -234,7 +236,7 @@ void MatrixEnds::decide_by_magnitudes(const MatrixBlock& b, Work& w) {
   w.open = std::move(still_open);
 }
 
-Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e) const {
+Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e, bool& by_sum) const {
   const std::int64_t j = static_cast<std::int64_t>(e.j);
   const double magnitude = b.panel ? b.panel->at(e.i * b.columns + j) : b.magnitude ? b.magnitude[e.i * b.centre_width + j] : 0;
   MatrixRow one = row(b, e.i, nullptr).at(e.j);
@@ -256,7 +258,15 @@ Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e) co
     return ends ? *ends : goal_.bulk(b.start + e.i * b.width + static_cast<std::int64_t>(e.j));
   }
   const auto enclosure = refine(one, x, y, depth, rounds_, rule_);
-  return enclosure ? after(*enclosure) : Set<F64>::special(undecided);
+  const Set<F64> s = enclosure ? after(*enclosure) : Set<F64>::special(undecided);
+  if (!at_once_ || !is_undecided(s) || !(one.row_norm * one.norm[0] < std::numeric_limits<double>::infinity())) return s;
+  // Half way between two results, or nearly: the sum itself. The sign of a zero is for others to tell.
+  ExactSum sum;
+  sum.add_dot(x, 1, y, 1, depth);
+  const double nearest = round_to(sum.chopped(), at_once_->format(), {});
+  if (nearest == 0 || !std::isfinite(nearest)) return s;
+  by_sum = true;
+  return Set<F64>::point(F64::exact(negative_ ? -nearest : nearest));
 }
 
 Set<F64> MatrixEnds::climb(std::int64_t flat) {
@@ -270,19 +280,22 @@ void MatrixEnds::settle(const MatrixBlock& b, Work& w) {
   enclose_rows(b, w);
   if (b.by_columns) std::stable_sort(w.open.begin(), w.open.end(), [](const OpenElement& x, const OpenElement& y) { return x.j < y.j; });
   if (rounds_ && coarse_ && goal_.settle) decide_by_magnitudes(b, w);
-  std::int64_t climbed = 0;
+  std::int64_t climbed = 0, by_sums = 0;
   for (const OpenElement& e : w.open) {
     stop_if_asked(engine_.options());
     const std::int64_t flat = b.start + e.i * b.width + static_cast<std::int64_t>(e.j);
-    Set<F64> s = e.leaf_by_leaf ? goal_.bulk(flat) : from_factors(b, e);
-    w.refined += !e.leaf_by_leaf && !is_undecided(s);
+    bool by_sum = false;
+    Set<F64> s = e.leaf_by_leaf ? goal_.bulk(flat) : from_factors(b, e, by_sum);
+    by_sums += by_sum;
+    w.refined += !e.leaf_by_leaf && !by_sum && !is_undecided(s);
     if (goal_.settle && is_undecided(s)) {
       s = climb(flat);
       ++climbed;
     }
     out_.put(flat, s);
   }
-  decided_ += b.rows * b.columns - w.refined - climbed;
+  decided_ += b.rows * b.columns - w.refined - climbed - by_sums;
+  exact_ += by_sums;
   refined_ += w.refined;
 }
 

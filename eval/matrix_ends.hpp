@@ -91,7 +91,8 @@ class MatrixEnds {
   void enclose(Work&, const MatrixRow&, const Tile& ends) const;
   void enclose_rows(const MatrixBlock&, Work&);
   void decide_by_magnitudes(const MatrixBlock&, Work&);
-  Set<F64> from_factors(const MatrixBlock&, const OpenElement&) const;
+  /// by_sum: whether the exact sum was needed.
+  Set<F64> from_factors(const MatrixBlock&, const OpenElement&, bool& by_sum) const;
   Set<F64> climb(std::int64_t flat);
 };
 

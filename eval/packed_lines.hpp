@@ -23,7 +23,6 @@ struct OperandLines {
     tensor->decode(at, n, buffer);
     return buffer;
   }
-  double one(std::int64_t at) const { return values ? values[at] : tensor->at(at); }
 };
 
 class PackedLines {

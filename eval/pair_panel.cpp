@@ -8,6 +8,7 @@
 #include "eval/pair_row.hpp"
 #include "eval/parallel.hpp"
 #include "ops/clones.hpp"
+#include "ops/lane_sum.hpp"
 #include "ops/num/exact_sum.hpp"
 
 namespace erx {
@@ -50,6 +51,21 @@ LineSample sample(const MatrixView& lines, const Profile& profile) {
   return s;
 }
 
+namespace {
+
+/// As good as what it estimates.
+ERX_VECTOR_CLONES double dot(const double* x, const double* y, std::size_t n) {
+  constexpr std::size_t lanes = 32;
+  double sum[lanes] = {}, total = 0;
+  std::size_t k = 0;
+  for (; k + lanes <= n; k += lanes)
+    for (std::size_t l = 0; l < lanes; ++l) sum[l] += x[k + l] * y[k + l];
+  for (; k < n; ++k) total += x[k] * y[k];
+  return total + sum_of_lanes(sum);
+}
+
+}  // namespace
+
 bool pairs_pay(const LineSample& rows, const LineSample& columns, const PairGoal& goal, const MatrixRowRule& rule, double relative, double absolute, bool negative) {
   const std::size_t n = rows.profile.norm.size(), m = columns.profile.norm.size();
   if (!chooses_fma() || n == 0 || m == 0) return false;
@@ -64,7 +80,7 @@ bool pairs_pay(const LineSample& rows, const LineSample& columns, const PairGoal
         open += !(norm <= 0x1p53 * (1 - 0x1p-52) * grid && grid >= 0x1p-1000 && grid <= 0x1p900);
         continue;
       }
-      const double centre = dot2(rows.values.data() + i * depth, columns.values.data() + j * depth, depth);
+      const double centre = dot(rows.values.data() + i * depth, columns.values.data() + j * depth, depth);
       MatrixRow one{1, &centre, nullptr, &columns.profile.norm[j], &columns.profile.grid[j], rows.profile.norm[i], rows.profile.grid[i], relative, absolute, 0, 0, false, negative};
       double rounded;
       std::uint8_t is_open;

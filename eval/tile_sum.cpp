@@ -105,13 +105,23 @@ class TileSum {
     const std::int64_t n = LineSample::size(lines);
     s.values.resize(static_cast<std::size_t>(n * depth_));
     std::vector<std::uint8_t> flags(x.flags ? s.values.size() : 0);
-    for (std::int64_t k = 0; k < n; ++k) {
-      const std::int64_t from = start + LineSample::place(k, lines) * x.line;
+    // Lines side by side are read in runs: two of them.
+    const std::int64_t run = x.line == 1 && x.term != 1 && n == LineSample::most ? n / 2 : 1;
+    std::vector<double> side_by_side(static_cast<std::size_t>(run));
+    for (std::int64_t k = 0; k < n; k += run) {
+      const std::int64_t from = start + std::min(LineSample::place(k, lines), lines - run) * x.line;
       double* const to = s.values.data() + k * depth_;
-      if (x.term == 1 && x.tensor) x.tensor->decode(from, depth_, to);
-      else
-        for (std::int64_t t = 0; t < depth_; ++t) to[t] = x.one(from + t * x.term);
-      for (std::int64_t t = 0; x.flags && t < depth_; ++t) flags[static_cast<std::size_t>(k * depth_ + t)] = x.flags[from + t * x.term];
+      if (x.term == 1) {
+        const double* line = x.read(from, depth_, to);
+        if (line != to) std::copy(line, line + depth_, to);
+      } else {
+        for (std::int64_t t = 0; t < depth_; ++t) {
+          const double* terms = x.read(from + t * x.term, run, side_by_side.data());
+          for (std::int64_t l = 0; l < run; ++l) to[l * depth_ + t] = terms[l];
+        }
+      }
+      for (std::int64_t l = 0; x.flags && l < run; ++l)
+        for (std::int64_t t = 0; t < depth_; ++t) flags[static_cast<std::size_t>((k + l) * depth_ + t)] = x.flags[from + l * x.line + t * x.term];
     }
     s.profile = profile(s.values.data(), x.flags ? flags.data() : nullptr, n, depth_, depth_, 1);
     return s;
