@@ -1,11 +1,9 @@
 #include "eval/packed_lines.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "ops/clones.hpp"
 #include "ops/num/set.hpp"
 #include "ops/tile_product.hpp"
 
@@ -26,13 +24,7 @@ void copy_vectors(double* to, const double* from, std::int64_t vectors) {
   }
 }
 
-ERX_VECTOR_CLONES void magnitudes_of(const double* from, std::size_t n, double* to) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = std::fabs(from[i]);
-}
-
 }  // namespace
-
-void PackedLines::take_magnitudes(const PackedLines& from) { magnitudes_of(from.data_.data(), data_.size(), data_.data()); }
 
 PackedLines::PackedLines(std::int64_t lines, std::int64_t depth, std::int64_t most) : lines_(lines), depth_(depth) {
   const std::int64_t vectors = (lines + 7) / 8;

@@ -45,9 +45,6 @@ class PackedLines {
   /// Of the lines that are packed. The norm of a line with special values is infinite.
   const Profile& profile() const { return profile_; }
 
-  /// The magnitudes of what another one packed, of the same lines; without its profile.
-  void take_magnitudes(const PackedLines& from);
-
   /// The terms of a line, side by side.
   void copy(std::int64_t line, double* to) const;
 

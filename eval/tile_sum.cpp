@@ -1,13 +1,14 @@
 #include "eval/tile_sum.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <cmath>
 #include <vector>
 
 #include "eval/merge_axes.hpp"
 #include "eval/packed_lines.hpp"
 #include "eval/pair_panel.hpp"
 #include "eval/parallel.hpp"
+#include "ops/clones.hpp"
 #include "ops/planted.hpp"
 #include "ops/tile_product.hpp"
 
@@ -22,6 +23,10 @@ OperandLines lines_of(const Engine& engine, const Factor& f, std::int64_t line, 
   const Stored& s = engine.stored(f.node);
   if (s.in_place) return {s.in_place, nullptr, nullptr, line, term};
   return {nullptr, s.hull.lo_d->data(), s.hull.flags ? s.hull.flags->data() : nullptr, line, term};
+}
+
+ERX_VECTOR_CLONES void magnitudes_of(const double* from, std::int64_t n, double* to) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = std::fabs(from[i]);
 }
 
 /// Copies of lines that open elements need: the last one is often asked for again.
@@ -130,12 +135,9 @@ class TileSum {
   /// What a thread works with.
   struct Hand {
     Hand(std::int64_t rows, std::int64_t depth, std::int64_t width, bool rounds, const MatrixEnds& ends)
-        : a(rows, depth, tile_rows), centre(static_cast<std::size_t>(a.padded() * width)), magnitude(rounds ? centre.size() : 0), work(ends.work()) {
-      if (rounds) magnitudes_of_a.emplace(rows, depth, tile_rows);
-    }
+        : a(rows, depth, tile_rows), centre(static_cast<std::size_t>(a.padded() * width)), magnitude(rounds ? centre.size() : 0), magnitudes_of_a(static_cast<std::size_t>(rounds ? a.padded() * std::min(depth, slab) : 0)), work(ends.work()) {}
     PackedLines a;
-    std::optional<PackedLines> magnitudes_of_a;
-    Doubles centre, magnitude;
+    Doubles centre, magnitude, magnitudes_of_a;  // the last one of a piece
     std::unique_ptr<MatrixEnds::Work, void (*)(MatrixEnds::Work*)> work;
   };
 
@@ -146,15 +148,22 @@ class TileSum {
     return end;
   }
 
-  /// All rows of `a`, groups [from, to) of b.
-  void multiply(TileProduct tile, const PackedLines& a, const PackedLines& b, std::int64_t from, std::int64_t to, double* out) const {
+  /// All rows of hand.a, groups [from, to) of b. Both products use what is read of b.
+  void multiply(const PackedLines& b, std::int64_t from, std::int64_t to, Hand& hand) const {
+    const PackedLines& a = hand.a;
     const std::int64_t width = b.first(to) - b.first(from);
     for (std::int64_t k = 0; k < depth_; k += slab) {
       const std::int64_t terms = std::min(slab, depth_ - k);
-      for (std::int64_t g = from; g < to; ++g)
+      const bool add = k > 0 && !planted(Mistake::lost_piece);
+      for (std::int64_t h = 0; rounds_ && h < a.groups(); ++h) magnitudes_of(a.group(h) + k * tile_rows, terms * tile_rows, hand.magnitudes_of_a.data() + h * terms * tile_rows);
+      for (std::int64_t g = from; g < to; ++g) {
+        const double* const columns = b.group(g) + k * b.width(g);
+        const std::int64_t start = b.first(g) - b.first(from);
         for (std::int64_t h = 0; h < a.groups(); ++h)
-          tile(a.group(h) + k * tile_rows, b.group(g) + k * b.width(g), terms, b.width(g), out + h * tile_rows * width + (b.first(g) - b.first(from)), width,
-               k > 0 && !planted(Mistake::lost_piece));
+          tile_(a.group(h) + k * tile_rows, columns, terms, b.width(g), hand.centre.data() + h * tile_rows * width + start, width, add);
+        for (std::int64_t h = 0; rounds_ && h < a.groups(); ++h)
+          magnitude_tile_(hand.magnitudes_of_a.data() + h * terms * tile_rows, columns, terms, b.width(g), hand.magnitude.data() + h * tile_rows * width + start, width, add);
+      }
     }
   }
 
@@ -162,13 +171,11 @@ class TileSum {
   void block(std::int64_t batch, std::int64_t first, const PackedLines& b, Hand& hand) {
     PackedLines& a = hand.a;
     a.pack(left_, at(term_.a, batch) + first * left_.line, 0, a.groups());
-    if (rounds_) hand.magnitudes_of_a->take_magnitudes(a);
     LineCopy row_factors(a), column_factors(b);
     for (std::int64_t from = 0; from < b.groups();) {
       stop_if_asked(options_);
       const std::int64_t to = end_of_strip(b, from), start = b.first(from), width = b.first(to) - start;
-      multiply(tile_, a, b, from, to, hand.centre.data());
-      if (rounds_) multiply(magnitude_tile_, *hand.magnitudes_of_a, b, from, to, hand.magnitude.data());
+      multiply(b, from, to, hand);
       MatrixBlock ends;
       ends.batch = batch;
       ends.first = first;

@@ -23,7 +23,7 @@ X86 = platform.machine() == "x86_64"
 FLAGS = set(pathlib.Path("/proc/cpuinfo").read_text().split()) if pathlib.Path("/proc/cpuinfo").exists() else set()
 
 SPECS = {
-    "matmul": "round<bf16>(acc<f32>(A @ B + C))", "exact": "round<f32>(A @ B)", "double": "acc<f64>(D @ E)", "nearest": "round<f64>(D @ E)", "within": "within<f32>(A @ B + C)",
+    "matmul": "round<bf16>(acc<f32>(A @ B + C))", "exact": "round<f32>(A @ B)", "sums": "acc<f32>(A @ B)", "stored_sums": "round<f16>(acc<f32>(A @ B))", "double": "acc<f64>(D @ E)", "nearest": "round<f64>(D @ E)", "within": "within<f32>(A @ B + C)",
     "ordered": "acc<f32, pairwise(8)>(sum(C, axis=1))", "elementwise": "round<f16>(in f32, contract { C * C + C })",
     "functions": "round<f32>(exp(C) * tanh(C) + sqrt(abs(C)))", "stochastic": "round<f8e4m3fn, sr>(C / 3)",
     "cancelling": "acc<f32>(A @ B - C)", "approximate": "in f32, ulp=2 { exp(C) }",
