@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "eval/chain_ahead.hpp"
 #include "eval/leaf_line.hpp"
 #include "eval/line_order.hpp"
+#include "eval/number_adder.hpp"
 #include "eval/parallel.hpp"
 #include "eval/tally.hpp"
 #include "ops/clones.hpp"
@@ -18,39 +20,6 @@ namespace {
 
 /// What one addition does with a leaf.
 enum class Entry { plain, rounded, either, fused };  // an element; a product that is rounded, or perhaps fused, or fused
-
-// An arithmetic gives the rounded sum, product and fused sum of numbers of the format, which are held in `Number`s.
-struct InFloat {
-  using Number = float;
-  float of(double x) const { return static_cast<float>(x); }
-  float add(float s, float x) const { return s + x; }
-  float product(double x, double y) const { return static_cast<float>(x * y); }  // exact in float64
-  float fused(float s, double x, double y) const { return std::fma(static_cast<float>(x), static_cast<float>(y), s); }
-};
-struct InDouble {
-  using Number = double;
-  double of(double x) const { return x; }
-  double add(double s, double x) const { return s + x; }
-  double product(double x, double y) const { return x * y; }
-  double fused(double s, double x, double y) const { return std::fma(x, y, s); }
-};
-/// Sums of two numbers of at most 25 bits round twice to the same (53 >= 2p + 2); a fused sum is rounded to odd first.
-/// source: Figueroa, SIGNUM Newsl. 30 (1995) 21; Boldo & Melquiond, IEEE Trans. Comput. 57 (2008) 462
-struct Rounded {
-  using Number = double;
-  BulkConstants constants;
-  double of(double x) const { return x; }
-  double add(double s, double x) const { return bulk::round_one<Mode::rne>(s + x, constants); }
-  double product(double x, double y) const { return bulk::round_one<Mode::rne>(x * y, constants); }
-  double fused(double s, double x, double y) const {
-    const double p = x * y, t = s + p, v = t - s, lost = (s - (t - v)) + (p - v);
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(t);
-    const bool away = (lost > 0) == (t > 0), even = !(bits & 1);
-    const std::uint64_t odd = away ? bits + 1 : bits - 1;
-    const double to_odd = std::bit_cast<double>(((lost != 0) & even) ? odd : bits);
-    return bulk::round_one<Mode::rne>(planted(Mistake::fused_rounds_twice) ? t : to_odd, constants);
-  }
-};
 
 template <class T>
 [[gnu::always_inline]] inline T smaller(T a, T b) {
@@ -165,9 +134,10 @@ class InStep {
  public:
   using Number = typename A::Number;
   using Numbers = std::vector<Number>;
+  using InSequence = std::function<Number(std::int64_t first, std::int64_t leaves, std::int64_t step)>;
 
-  InStep(const A& arithmetic, const SumRule& rule, Entry entry, std::size_t n, std::function<LeafLine::Across(std::int64_t)> leaf, ReadLine line)
-      : k_(arithmetic), rule_(rule), entry_(entry), n_(n), leaf_(std::move(leaf)), line_(std::move(line)) {}
+  InStep(const A& arithmetic, const SumRule& rule, Entry entry, std::size_t n, std::function<LeafLine::Across(std::int64_t)> leaf, InSequence alone)
+      : k_(arithmetic), rule_(rule), entry_(entry), n_(n), leaf_(std::move(leaf)), alone_(std::move(alone)) {}
 
   void run(std::int64_t leaves, Numbers& lo, Numbers& hi) {
     const auto block = rule_.order.numbers.empty() ? 0 : rule_.order.numbers[0];
@@ -185,7 +155,7 @@ class InStep {
   Entry entry_;
   std::size_t n_;
   std::function<LeafLine::Across(std::int64_t)> leaf_;
-  ReadLine line_;  // the plain leaves of one element; else empty
+  InSequence alone_;  // of the plain leaves of one element; else empty
 
   /// Of a sum with one end there is no `hi`.
   bool has_two() const { return entry_ == Entry::either || entry_ == Entry::fused; }
@@ -209,8 +179,8 @@ class InStep {
   }
 
   void sequence(std::int64_t first, std::int64_t leaves, std::int64_t step, Numbers& lo, Numbers& hi) const {
-    if (line_ && entry_ == Entry::plain) {
-      lo.assign(1, erx::sequence(k_, line_, first, leaves, step));
+    if (alone_ && entry_ == Entry::plain) {
+      lo.assign(1, alone_(first, leaves, step));
       return;
     }
     const LeafLine::Across x = leaf_(first);
@@ -358,9 +328,9 @@ void run_in(const A& arithmetic, Engine& engine, const SumNode& sum, SumPlane& o
         // In place, a window at a time; else all is there at once.
         const LeafLine::Run run = leaves.is_in_place() ? LeafLine::Run{} : leaves.read(e, 0, size, buffer);
         const auto reader = [&, e] {
-          return [&, e, own = std::make_shared<LeafLine::Buffer>()](std::int64_t first, std::int64_t count) {
+          return [&, e, own = std::make_shared<std::vector<double>>()](std::int64_t first, std::int64_t count) {
             if (first % 65536 < window) stop_if_asked(options);
-            return run.a ? run.a + first : leaves.read(e, first, count, *own).a;
+            return run.a ? run.a + first : leaves.read_plain(e, first, count, *own);
           };
         };
         const auto in_step = [&] {
@@ -368,21 +338,19 @@ void run_in(const A& arithmetic, Engine& engine, const SumNode& sum, SumPlane& o
             if (i % 65536 == 0) stop_if_asked(options);
             return LeafLine::Across{run.a + i, run.b ? run.b + i : nullptr, 1, 1, false};
           };
-          InStep<A>(arithmetic, sum.rule, entry, 1, leaf, reader()).run(size, lo, hi);
+          const auto alone = [&](std::int64_t first, std::int64_t count, std::int64_t step) {
+            return count < least_ahead ? sequence(arithmetic, reader(), first, count, step) : sequence_ahead(arithmetic, reader, first, count, step, options);
+          };
+          InStep<A>(arithmetic, sum.rule, entry, 1, leaf, alone).run(size, lo, hi);
         };
-        Magnitude all;
-        // One long chain keeps one thread busy; another finds out meanwhile whether it may count.
-        const bool at_once = leaves.is_in_place() && entry == Entry::plain && sum.rule.order.kind != OrderKind::pairwise;
-        if (at_once)
-          parallel_blocks(2, options, [&](std::int64_t task) {
-            if (task == 0) in_step();
-            else all = magnitude_of_line(leaves, e, run, options);
-          });
-        else all = magnitude_of_line(leaves, e, run, options);
-        const bool decided = !all.special && stays_finite(all.value);
+        // What is infinite or NaN stays so in every later addition: then the result says whether all leaves and sums were finite.
+        const bool shows = entry == Entry::plain && arithmetic.keeps_specials();
+        const Magnitude all = shows ? Magnitude{0, run.special} : magnitude_of_line(leaves, e, run, options);
+        bool decided = !all.special && stays_finite(all.value);
         if (decided && entry == Entry::plain && sum.rule.order.kind == OrderKind::pairwise)
           lo.assign(1, PairwiseLine<A>(arithmetic, sum.rule.order.numbers[0], reader, options).sum(size));
-        else if (decided && !at_once) in_step();
+        else if (decided) in_step();
+        decided = decided && (!shows || std::isfinite(lo[0]));
         put(e, decided ? static_cast<double>(lo[0]) : 0, decided ? static_cast<double>(two ? hi[0] : lo[0]) : 0, decided);
       }
     });
@@ -401,7 +369,7 @@ void run_fixed_order(Engine& engine, const SumNode& sum, SumPlane& out, bool set
   if (is_double(f)) run_in(InDouble{}, engine, sum, out, settle, then, bulk, finer);
   else if (contains(f, f32.format) && contains(f32.format, f) && fits(term.a.node) && (!term.b || fits(term.b->node)))
     run_in(InFloat{}, engine, sum, out, settle, then, bulk, finer);
-  else run_in(Rounded{BulkRounding(f, {}).constants()}, engine, sum, out, settle, then, bulk, finer);
+  else run_in(Rounded(f), engine, sum, out, settle, then, bulk, finer);
 }
 
 }  // namespace erx

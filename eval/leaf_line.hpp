@@ -56,11 +56,14 @@ class LeafLine {
   /// Leaves [first, first + n) of the element.
   Run read(std::int64_t element, std::int64_t first, std::int64_t n, Buffer& buffer) const {
     Run run{nullptr, nullptr, false};
-    run.a = read(factors_[0], element, first, n, buffer.a, run.special);
-    if (is_product()) run.b = read(factors_[1], element, first, n, buffer.b, run.special);
+    run.a = read(factors_[0], element, first, n, buffer.a, &run.special);
+    if (is_product()) run.b = read(factors_[1], element, first, n, buffer.b, &run.special);
     return run;
   }
-
+  /// The same of plain leaves, where someone else looks whether any is special.
+  const double* read_plain(std::int64_t element, std::int64_t first, std::int64_t n, std::vector<double>& buffer) const {
+    return read(factors_[0], element, first, n, buffer, nullptr);
+  }
   /// One leaf of `n` elements side by side, from `element` on; a factor that they share has step 0.
   struct Across {
     const double *a, *b;
@@ -95,11 +98,11 @@ class LeafLine {
     for (std::int64_t i = 0; i < n; ++i) found |= flags[i * step];
     return found & ~any_zero;
   }
-  const double* read(const Factor& f, std::int64_t element, std::int64_t first, std::int64_t n, std::vector<double>& buffer, bool& special) const {
+  const double* read(const Factor& f, std::int64_t element, std::int64_t first, std::int64_t n, std::vector<double>& buffer, bool* special) const {
     const std::int64_t base = strided_offset(extents_, f.out, element), length = reduced_.back(), step = f.reduced.back();
     if (!f.in_place && step == 1 && first / length == (first + n - 1) / length) {  // one run in memory
       const std::int64_t at = base + strided_offset(reduced_, f.reduced, first);
-      special |= f.flags && is_special(f.flags + at, n, 1);
+      if (special) *special |= f.flags && is_special(f.flags + at, n, 1);
       return f.values + at;
     }
     buffer.resize(static_cast<std::size_t>(n));
@@ -108,9 +111,9 @@ class LeafLine {
       double* to = buffer.data() + done;
       if (f.in_place) {
         f.in_place->decode(at, run, to);
-        special |= look_at(to, static_cast<std::size_t>(run)) == Decoded::special;
+        if (special) *special |= look_at(to, static_cast<std::size_t>(run)) == Decoded::special;
       } else {
-        special |= f.flags && is_special(f.flags + at, run, step);
+        if (special) *special |= f.flags && is_special(f.flags + at, run, step);
         for (std::int64_t i = 0; i < run; ++i) to[i] = f.values[at + i * step];
       }
       done += run;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "eval/chain_segments.hpp"
+#include "eval/number_adder.hpp"
 #include "eval/parallel.hpp"
 
 namespace erx {
@@ -17,21 +19,16 @@ namespace erx {
 using ReadLine = std::function<const double*(std::int64_t first, std::int64_t n)>;
 constexpr std::int64_t window = 4096;
 
-template <class K>
-typename K::Number add_run(const K& k, const double* x, std::int64_t n, std::int64_t step, typename K::Number s) {
-  for (std::int64_t i = 0; i < n; ++i) s = k.add(s, k.of(x[i * step]));
-  return s;
-}
-
 /// From leaf `first` on in steps of 1 or -1.
 template <class K>
 typename K::Number sequence(const K& k, const ReadLine& line, std::int64_t first, std::int64_t leaves, std::int64_t step) {
+  ChainSegments<K> chain(k);
   typename K::Number sum{};
   for (std::int64_t done = 0; done < leaves;) {
     const std::int64_t n = std::min(window, leaves - done);
     const double* low = line(step > 0 ? first + done : first - done - (n - 1), n);
     const double* next = step > 0 ? low : low + (n - 1);
-    sum = done == 0 ? add_run(k, next + step, n - 1, step, k.of(*next)) : add_run(k, next, n, step, sum);
+    sum = done == 0 ? chain.add(next + step, n - 1, step, k.of(*next)) : chain.add(next, n, step, sum);
     done += n;
   }
   return sum;

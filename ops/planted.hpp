@@ -112,6 +112,12 @@ enum class Mistake {
   loop_without_last_step,
   sum_not_rounded,        // a rounding after a sum is given the sum's bound, not the value of F it rounds to
   room_below_power,       // as far from a power of two to the middle below it as to the one above
+  // sums in sequence, in segments
+  chain_odd_shift,        // ties fall another way
+  chain_unwatched,        // the chain of a segment leaves its binade
+  chain_shift_unwatched,  // so does the sum
+  chain_at_power,         // a sum at the power of two below may have been rounded on a finer grid
+  chain_first_alone,      // no room for the second chain, two places further
 };
 
 #ifdef ERX_PLANTED_MISTAKES

@@ -14,7 +14,7 @@ using namespace erx::test;
 
 namespace {
 
-enum class Part { roundings, orders, tensor_cores, bounds, choices, recurrences, recurrence_tiles, loops, lines, matrices };
+enum class Part { roundings, orders, tensor_cores, bounds, choices, recurrences, recurrence_tiles, loops, lines, chains, matrices };
 
 struct Planted {
   Mistake mistake;
@@ -56,6 +56,8 @@ constexpr Planted all[] = {
     ERX_PLANTED(certified_in_float32, matrices), ERX_PLANTED(float64_bound_in_float32, matrices), ERX_PLANTED(sum_not_rounded, matrices),
     ERX_PLANTED(fused_rounds_twice, lines),      ERX_PLANTED(first_product_not_fused, lines), ERX_PLANTED(grid_of_underflow, lines),
     ERX_PLANTED(doubles_without_error, matrices), ERX_PLANTED(room_below_power, matrices), ERX_PLANTED(lines_without_error, lines),
+    ERX_PLANTED(chain_odd_shift, chains),        ERX_PLANTED(chain_unwatched, chains),       ERX_PLANTED(chain_shift_unwatched, chains),
+    ERX_PLANTED(chain_at_power, chains),         ERX_PLANTED(chain_first_alone, chains),
 };
 #undef ERX_PLANTED
 
@@ -70,6 +72,7 @@ std::string caught_by(Part part) {
                        : part == Part::recurrence_tiles ? scan_tile_checks()
                        : part == Part::loops        ? loop_checks()
                        : part == Part::lines        ? line_checks()
+                       : part == Part::chains       ? chain_checks()
                                                     : matrix_checks();
   for (int effort : {20, 100, 400}) {
     if (part == Part::matrices && effort > 20) break;
@@ -86,7 +89,7 @@ std::string caught_by(Part part) {
 int main(int argc, char** argv) {
   int survived = 0;
   if (argc < 2)
-    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds, Part::choices, Part::recurrences, Part::recurrence_tiles, Part::loops, Part::lines}) {
+    for (const Part part : {Part::roundings, Part::orders, Part::tensor_cores, Part::bounds, Part::choices, Part::recurrences, Part::recurrence_tiles, Part::loops, Part::lines, Part::chains}) {
       const std::string found = caught_by(part);
       if (!found.empty()) std::printf("without a mistake: %s\n", found.c_str());
       survived += !found.empty();

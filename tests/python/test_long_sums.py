@@ -33,6 +33,29 @@ def test_orders_of_long_lines(n, block, source):
     assert all(free.covers(want).all() for want in ordered.values())
 
 
+@pytest.mark.parametrize("dtype, name", [(np.float32, "f32"), (np.float64, "f64")])
+@pytest.mark.parametrize("kind", ["uniform", "alternating", "steps", "ends near overflow", "overflows", "infinite"])
+def test_sequences_of_many_leaves(kind, dtype, name):
+    rng = np.random.default_rng(5)
+    n = 300_007
+    x = {
+        "uniform": rng.random(n),
+        "alternating": np.where(np.arange(n) % 2, 1, -1) + 1e-5 * rng.standard_normal(n),
+        "steps": rng.integers(-20, 21, n) / 8 + np.where(np.arange(n) < 50, 2.0 ** 20, 0),
+        "ends near overflow": np.full(n, float(np.finfo(dtype).max) / n * 0.9),
+        "overflows": np.where(np.arange(n) < n // 2, 1, -1) * (float(np.finfo(dtype).max) / n * 4),
+        "infinite": np.where(np.arange(n) == 200_000, np.inf, 1),
+    }[kind].astype(dtype)
+    for order, leaves in [("seq", x), ("rseq", x[::-1])]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            want = np.cumsum(leaves, dtype=dtype)[-1]
+        r = er.expr(f"acc<{name}, {order}>(sum(x))")(x=x)
+        assert r.covers(want).all(), order
+        assert not r.covers(dtype(0)).any() and not r.covers(dtype(1)).any()
+        if np.isfinite(want):
+            assert r.lo == r.hi == want
+
+
 def test_special_values_in_long_lines():
     x = np.ones(100_000, np.float32)
     for special in (np.float32(np.inf), np.float32(-np.inf), np.float32(np.nan)):

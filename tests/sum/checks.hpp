@@ -29,6 +29,7 @@ struct Check {
 const std::vector<Check>& order_checks();   // ops: enumerated executions in small formats
 const std::vector<Check>& tensor_core_checks();
 const std::vector<Check>& bound_checks();  // ops: approx and the casts, counted out
+const std::vector<Check>& chain_checks();   // eval: sums in sequence, in segments, against one addition after another
 const std::vector<Check>& line_checks();    // eval: sums along lines, in vectors, against exact sums
 const std::vector<Check>& enclosed_checks();  // eval: sums of enclosures and reductions, in vectors, against exact sums and multiple precision
 const std::vector<Check>& matrix_checks();  // eval: products of matrices against exact sums

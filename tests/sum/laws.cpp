@@ -110,3 +110,10 @@ TEST_CASE("sums: along lines in vectors, in any order and in one, as leaf by lea
   CHECK(figures.cases > 80);
   std::printf("line sums: %ld graphs\n", figures.cases);
 }
+
+TEST_CASE("sums: in sequence, in segments, are bit for bit one addition after another") {
+  Figures figures;
+  run(chain_checks(), 100, figures);
+  CHECK(figures.values > 1000);
+  std::printf("sums in segments: %ld chains, %ld leaves not added one by one\n", figures.cases, figures.values);
+}
