@@ -1,7 +1,7 @@
 // Certified products of matrices beside the float64 product of the same data, without Python: tensors in memory, verdict out, the whole
 // check on all threads; the product by the same BLAS on the same threads, a share of the rows each, from operands that are float64 already.
 // Medians of interleaved runs. Not a test: no ratio is asserted.
-//   build/tests/erx_bench_products [rounds]
+//   build/tests/erx_bench_products [rounds [part of a name]]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -134,5 +134,6 @@ int main(int argc, char** argv) {
                       {"64 x (256 x 64 x 256), bf16", "bf16", "bf16", 64, 256, 64, 256},
                       {"1024 x (32 x 32 x 32), bf16", "bf16", "bf16", 1024, 32, 32, 32},
                       {"bf16 -> bf16, n = 2048", "bf16", "bf16", 1, 2048, 2048, 2048}};
-  for (const Row& r : rows) run(r, r.m > 1024 ? std::max(3, rounds / 5) : rounds);
+  for (const Row& r : rows)
+    if (argc < 3 || r.name.find(argv[2]) != std::string::npos) run(r, r.m > 1024 ? std::max(3, rounds / 5) : rounds);
 }
