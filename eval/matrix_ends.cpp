@@ -263,7 +263,7 @@ Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e, bo
   // Half way between two results, or nearly: the sum itself. The sign of a zero is for others to tell.
   ExactSum sum;
   sum.add_dot(x, 1, y, 1, depth);
-  const double nearest = round_to(sum.chopped(), at_once_->format(), {});
+  const double nearest = round_to(sum.chopped(), at_once_->format(), goal_.then->attributes.rounding);
   if (nearest == 0 || !std::isfinite(nearest)) return s;
   by_sum = true;
   return Set<F64>::point(F64::exact(negative_ ? -nearest : nearest));

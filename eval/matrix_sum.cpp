@@ -113,7 +113,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& out, int preci
   std::atomic<std::int64_t> rejected{0};
   // Where a float64 product would leave many elements open, all are computed in twice the precision instead.
   PairGoal pairs;
-  if ((ends.at_once() && ends.at_once()->format().precision() > 16) || (ends.is_rounded_to_double() && out.is_point())) pairs = {&*then->attributes.format, ends.at_once(), nullptr};
+  if ((ends.at_once() && ends.at_once()->format().precision() > 16) || (ends.is_rounded_to_double() && out.is_point())) pairs = {&*then->attributes.format, ends.at_once(), nullptr, then->attributes.rounding};
   else if (ends.is_in_float64() && !out.is_point()) pairs.rule = &ends.rule();
   const auto pair_panel = [&](std::int64_t batch, std::int64_t k) {
     const std::int64_t first = k * panel, count = std::min(panel, rows - first);

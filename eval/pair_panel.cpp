@@ -143,7 +143,7 @@ PairCounts settle_by_pairs(const PairPanel& p, const PairGoal& goal, const LineP
         found = set.has_value();
         if (set) put(e.i, e.j, *set);
       } else {
-        const double nearest = round_to(s.chopped(), *goal.format, {});
+        const double nearest = round_to(s.chopped(), *goal.format, goal.rounding);
         found = nearest != 0 && std::isfinite(nearest);
         if (found) put(e.i, e.j, Set<F64>::point(F64::exact(p.negative ? -nearest : nearest)));
       }

@@ -25,6 +25,7 @@ struct PairGoal {
   const Format* format = nullptr;
   const BulkRounding* fast = nullptr;
   const MatrixRowRule* rule = nullptr;
+  Rounding rounding = {};  // into `format`: its overflow
 };
 
 /// A few lines of one side, side by side, with their profile.

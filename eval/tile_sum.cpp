@@ -75,7 +75,7 @@ class TileSum {
   bool decides_most(const Node* then) const {
     if (!ends_.at_once() || ends_.at_once()->format().precision() <= 16) return true;
     const std::int64_t batch = batches_ / 2;
-    const PairGoal goal{&*then->attributes.format, ends_.at_once(), nullptr};
+    const PairGoal goal{&*then->attributes.format, ends_.at_once(), nullptr, then->attributes.rounding};
     return !pairs_pay(sample_of(left_, at(term_.a, batch), rows_), sample_of(right_, at(*term_.b, batch), columns_), goal, ends_.rule(), ends_.relative(), ends_.absolute(), term_.negative);
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 using Found = std::optional<std::string>;
 using Tier = EvaluateOptions::Tier;
-enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed, absorbed, deep, middles, below_power };
+enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed, absorbed, deep, middles, below_power, at_largest };
 
 std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, std::int64_t n, std::int64_t row) {
   std::normal_distribution<double> normal;
@@ -41,6 +41,7 @@ std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, st
       case Data::constructed:
       case Data::middles:
       case Data::below_power:
+      case Data::at_largest:
       case Data::absorbed: x = 0; break;
       default: break;
     }
@@ -61,6 +62,7 @@ struct Product {
   bool scaled = false;
   std::optional<Format> stored = {};  // the sum is rounded into it
   bool halves = false;  // A1 @ B1 - A2 @ B2, the parts of A and B along the sum
+  Overflow overflow = Overflow::by_format;  // of that rounding
   bool both_batched = false;  // else B is that of every batch
   bool left_transposed = false;
 };
@@ -119,6 +121,7 @@ std::shared_ptr<const Graph> graph_of(const Product& p) {
   if (p.stored) {
     Attributes t;
     t.format = p.stored;
+    t.rounding.overflow = p.overflow;
     s = build(*g, op("round"), {s}, t);
   }
   g->results.push_back({"", s, {}});
@@ -193,6 +196,15 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
       for (std::int64_t k = 0; k < p.k; ++k) o.a[static_cast<std::size_t>(i * p.k + k)] = i % 4 == 0 ? 0 : k == 0 ? 1 : 0x1p-26;
     for (std::int64_t k = 0; k < p.k; ++k)
       for (std::int64_t j = 0; j < p.n; ++j) o.b[static_cast<std::size_t>(k * p.n + j)] = k == 0 ? 1 + 0x1p-51 : -0x1p-27;
+  }
+  if (p.data == Data::at_largest) {
+    // The largest value and half a spacing, or a little more or less.
+    const Format& f = *p.stored;
+    const double largest = f.max_finite(), half = std::ldexp(1.0, std::ilogb(largest) - f.precision());
+    for (std::int64_t i = 0; i < p.m; ++i)
+      for (std::int64_t k = 0; k < p.k; ++k) o.a[static_cast<std::size_t>(i * p.k + k)] = k < 3 ? (i % 2 ? -1 : 1) : 0;
+    for (std::int64_t k = 0; k < 3; ++k)
+      for (std::int64_t j = 0; j < p.n; ++j) o.b[static_cast<std::size_t>(k * p.n + j)] = k == 0 ? largest : k == 1 ? half : std::ldexp(static_cast<double>(j % 3 - 1), -63);
   }
   if (p.data == Data::absorbed) {
     // Two large terms that cancel, and small ones that float32 loses one by one beside them: magnitudes come out too small.
@@ -378,6 +390,18 @@ std::vector<Product> products() {
     p.rounds = false;
     p.stored = make_format({.e = 8, .m = 42});
   });
+  // Sums at which formats overflow, and just beside them, under every policy; in one format pairs decide first.
+  const Format finite = make_format({.e = 6, .m = 20, .inf = Infinities::none, .nan = Nans::none});
+  for (const Format& stored : {*find_format("f6e2m3fn"), *find_format("f4e2m1fn"), e4m3, *find_format("f8e5m2fnuz"), bf16, f16, f32, finite})
+    for (const Overflow overflow : {Overflow::by_format, Overflow::sat, Overflow::nosat})
+      for (const std::int64_t columns : {24, 7})  // in tiles, and by BLAS
+        put("f64 at the largest value of " + stored.name + ", overflow " + std::to_string(static_cast<int>(overflow)) + ", " + std::to_string(columns) + " columns", f64, f64, f64, Data::at_largest,
+            [&](Product& p) {
+              p.m = 40, p.k = 100, p.n = columns;
+              p.rounds = false;
+              p.stored = stored;
+              p.overflow = overflow;
+            });
   // A rounding after the sum is evaluated with it; below 8 bits magnitudes come from float32.
   const std::size_t sums = all.size();
   for (std::size_t k = 0; k < sums; ++k) {
