@@ -147,6 +147,10 @@ def _from_torch(x, borrowed: bool = False) -> _erx.Tensor:
     if x.device.type == "meta":
         raise TypeError("a tensor on the device 'meta' has no elements")
     x = x.detach()
+    try:
+        _require_storage(x)
+    except RuntimeError:  # of functorch: it stands for other tensors
+        raise TypeError("a tensor inside a transformation of torch.func has no elements that can be read: pass it from outside") from None
     if x.device.type != "cpu":
         x = x.cpu()
     if x.is_conj() or x.is_neg():
@@ -177,9 +181,19 @@ def _small_tensor(x, kind: str) -> _erx.Tensor | None:
     """A copy of the elements of a contiguous tensor; None where it tells no address: one that stands for another (of functorch)."""
     try:
         address = x.data_ptr()
+        _require_storage(x)
     except RuntimeError:
         return None
     return _erx.tensor_at(address, x.shape, kind) if address else None
+
+
+def _require_storage(x) -> None:
+    """errors: TypeError where PyTorch would read what is not the tensor's. RuntimeError of a tensor that has no storage."""
+    if _torch()._is_functional_tensor(x):
+        raise TypeError("a tensor inside torch.func.functionalize has no elements that can be read: pass it from outside")
+    last = sum((n - 1) * step for n, step in zip(x.shape, x.stride()))
+    if x.numel() and x.untyped_storage().nbytes() < (x.storage_offset() + last + 1) * x.element_size():
+        raise TypeError("the storage of a tensor was freed or is smaller than the tensor")
 
 
 @functools.cache  # names are spelled once, not for every tensor

@@ -229,3 +229,25 @@ def test_every_code_of_small_formats_reads_as_ml_dtypes_says():
         assert np.array_equal(IDENTITY(x=codes).lo, expected, equal_nan=True), name
         zeros = expected == 0
         assert np.array_equal(np.signbit(IDENTITY(x=codes).lo[zeros]), np.signbit(expected[zeros])), name
+
+
+@pytest.mark.parametrize("size", [3, 6000])
+def test_tensors_of_pytorch_without_elements_of_their_own_are_refused(size):
+    e = er.expr("round<f32>(x)")
+
+    def read(x):
+        with pytest.raises(TypeError, match="torch.func"):
+            e(x=x + 1)
+        return x
+
+    torch.func.functionalize(read)(torch.arange(float(size)))
+    torch.vmap(read)(torch.ones(2, size))
+    t = torch.ones(size)
+    t.untyped_storage().resize_(4)
+    with pytest.raises(TypeError, match="storage"):
+        e(x=t)
+    t.untyped_storage().resize_(0)
+    with pytest.raises(TypeError, match="input `x`: the storage of a tensor was freed"):
+        e(x=t)
+    part = torch.arange(float(size))[1:]
+    assert np.array_equal(e(x=part).lo, np.arange(1.0, size))
