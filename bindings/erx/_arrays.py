@@ -164,7 +164,11 @@ def _from_torch(x, borrowed: bool = False) -> _erx.Tensor:
     if kind is None:
         raise TypeError(f"tensors of dtype {x.dtype} are not supported")
     x = x.contiguous()
-    return _erx.tensor(_contiguous((x if bits is None else x.view(bits)).numpy()), kind, borrowed)
+    try:
+        array = (x if bits is None else x.view(bits)).numpy()
+    except RuntimeError as error:  # a subclass without elements
+        raise TypeError(f"the elements of this tensor cannot be read: {error}") from None
+    return _erx.tensor(_contiguous(array), kind, borrowed)
 
 
 @functools.cache

@@ -249,5 +249,11 @@ def test_tensors_of_pytorch_without_elements_of_their_own_are_refused(size):
     t.untyped_storage().resize_(0)
     with pytest.raises(TypeError, match="input `x`: the storage of a tensor was freed"):
         e(x=t)
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        fake = torch.ones(size)
+    with pytest.raises(TypeError, match="cannot be read"):
+        e(x=fake)
     part = torch.arange(float(size))[1:]
     assert np.array_equal(e(x=part).lo, np.arange(1.0, size))
