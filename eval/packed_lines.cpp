@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "ir/ieee.hpp"
 #include "ops/num/set.hpp"
 #include "ops/tile_product.hpp"
 

@@ -434,10 +434,12 @@ std::vector<Product> products() {
           });
     }
   // Exact but for the magnitude, whose last bits decide.
-  put("bf16 absorbed stored in bf16", bf16, bf16, f32, Data::absorbed, [&](Product& p) {
-    p.m = 256, p.n = 264, p.k = 66;
-    p.stored = bf16;
-  });
+  for (const bool with_c : {false, true})  // in tiles; with zeros added, by BLAS with magnitudes in float32
+    put(std::string("bf16 absorbed") + (with_c ? " + C" : "") + " stored in bf16", bf16, bf16, f32, Data::absorbed, [&](Product& p) {
+      p.m = 256, p.n = 264, p.k = 66;
+      p.with_c = with_c;
+      p.stored = bf16;
+    });
   return all;
 }
 
