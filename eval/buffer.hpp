@@ -73,12 +73,13 @@ struct PageAllocator {
   template <class U>
   PageAllocator(const PageAllocator<U>&) {}
 
+  static constexpr std::align_val_t line{64};  // of the cache: vectors are read without crossing one
   static constexpr std::size_t large_page = std::size_t{1} << 21;
   static bool is_large(std::size_t n) { return n * sizeof(T) >= large_page / 4; }
   static std::size_t rounded(std::size_t n) { return (n * sizeof(T) + large_page - 1) / large_page * large_page; }
 
   T* allocate(std::size_t n) {
-    if (!is_large(n)) return static_cast<T*>(::operator new(n * sizeof(T)));
+    if (!is_large(n)) return static_cast<T*>(::operator new(n * sizeof(T), line));
     const std::size_t bytes = rounded(n);
     if (void* kept = FreeBlocks::instance().take(bytes)) return static_cast<T*>(kept);
     void* p = std::aligned_alloc(large_page, bytes);
@@ -89,7 +90,7 @@ struct PageAllocator {
     return static_cast<T*>(p);
   }
   void deallocate(T* p, std::size_t n) noexcept {
-    if (!is_large(n)) return ::operator delete(p);
+    if (!is_large(n)) return ::operator delete(p, line);
     if (!FreeBlocks::instance().keep(p, rounded(n))) std::free(p);
   }
   template <class U>

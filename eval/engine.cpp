@@ -136,7 +136,9 @@ void Engine::plan(NodeId root) {
       const NodeId opened = row(graph_[sum]).gather == Gather::accumulate ? graph_[sum].operands[0] : sum;
       operands.clear();
       const std::vector<LeafNode> leaves = leaf_nodes(graph_, opened);
-      in_place = (leaves.size() == 1 && sums_in_place(leaves[0].node)) || multiplies_in_place(id, sum, leaves);
+      const bool packs = multiplies_in_place(id, sum, leaves);
+      if (packs) packed_.insert(leaves.back().node);
+      in_place = packs || (leaves.size() == 1 && sums_in_place(leaves[0].node));
       for (const LeafNode& leaf : leaves) {
         operands.push_back(leaf.node);
         wanted_[leaf.node] = true;

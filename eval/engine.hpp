@@ -116,6 +116,7 @@ class Engine {
 
   std::vector<std::vector<NodeId>> readers_;  // of each node, what reads it on the way to any result
   std::vector<bool> hull_is_enough_;
+  std::set<NodeId> packed_;  // right operands of products that read their inputs in place: packed, they take as much memory as arrays
   bool is_finding_readers_ = false;
   std::vector<bool> kept_;     // results and assumptions
   std::vector<NodeId> large_;  // stored, to be given back

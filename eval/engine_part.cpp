@@ -8,7 +8,7 @@ std::vector<NodeId> Engine::to_store(NodeId root) {
   std::vector<NodeId> all;
   for (NodeId id = 0; id < graph_.size(); ++id) {
     const Tensor* tensor = input(id);
-    if (wanted_[id] && (!tensor || !tensor->is_double() || whole_[id])) all.push_back(id);
+    if (wanted_[id] && (!tensor || !tensor->is_double() || whole_[id] || packed_.contains(id))) all.push_back(id);
   }
   return all;
 }

@@ -96,7 +96,10 @@ class Climber {
 
   bool known(NodeId id, std::int64_t at, Known& k) const {
     const Stored& s = engine_.stored(id);
-    return !s.in_place && known_at(s.hull, at, k);
+    if (!s.in_place) return known_at(s.hull, at, k);
+    k.lo = k.hi = s.in_place->at(at);
+    k.flags = k.lo != 0 ? 0 : std::signbit(k.lo) ? has_nzero : has_pzero;
+    return std::isfinite(k.lo);
   }
 
   Set<R> load(NodeId id, std::int64_t at) {

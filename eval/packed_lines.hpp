@@ -7,6 +7,7 @@
 #include "eval/buffer.hpp"
 #include "eval/norms.hpp"
 #include "eval/tensor.hpp"
+#include "ops/tile_pack.hpp"
 
 namespace erx {
 
@@ -23,6 +24,13 @@ struct OperandLines {
     tensor->decode(at, n, buffer);
     return buffer;
   }
+
+  struct Raw {
+    Elements elements;
+    const std::byte* data = nullptr;
+  };
+  /// Where element 0 is, if elements can be packed as they lie; else `data` is null.
+  Raw raw() const;
 };
 
 class PackedLines {
@@ -42,7 +50,7 @@ class PackedLines {
 
   /// Packs groups [from, to), each once, in any thread. at: of the first element of line 0.
   void pack(const OperandLines&, std::int64_t at, std::int64_t from, std::int64_t to);
-  /// Of the lines that are packed. The norm of a line with special values is infinite.
+  /// Of the lines that are packed, and of zeros that stand for lines after the last one. The norm of a line with special values is infinite.
   const Profile& profile() const { return profile_; }
 
   /// The terms of a line, side by side.
@@ -56,6 +64,7 @@ class PackedLines {
   double* place(std::int64_t g) { return data_.data() + first(g) * depth_; }
   void pack_along(const OperandLines&, std::int64_t at, std::int64_t from, std::int64_t to);
   void pack_across(const OperandLines&, std::int64_t at, std::int64_t from, std::int64_t to);
+  void pack_terms(const Elements&, const std::byte*, std::int64_t stride, std::int64_t n, std::int64_t k, std::int64_t terms, std::int64_t from, std::int64_t to);
   std::int64_t group_of(std::int64_t line) const;
 };
 

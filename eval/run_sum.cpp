@@ -1,8 +1,10 @@
 // Sums: matrix products through float64 BLAS with a proven enclosure, everything else leaf by leaf in exact accumulators.
 // source of the enclosure: products of exact operands summed in any order err by at most (n+4) 2^-53 |row| |column| (norms).
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <mutex>
+#include <shared_mutex>
 
 #include "eval/choice_label.hpp"
 #include "eval/enclosed_line.hpp"
@@ -193,8 +195,13 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
   const bool in_tiles = engine.options().lowest == EvaluateOptions::Tier::f64 && is_tile_sum(engine, sum, after, settle, p.is_point());
   if (!in_tiles && !(settle && reads_lines(engine, sum))) make_whole();
   std::once_flag once;
+  std::shared_mutex reading_in_place;
   const auto need_arrays = [&] {
-    if (!in_place.empty()) std::call_once(once, make_whole);
+    if (!in_place.empty())
+      std::call_once(once, [&] {
+        const std::unique_lock nobody_else(reading_in_place);
+        make_whole();
+      });
   };
   const bool enclosed = engine.options().lowest == EvaluateOptions::Tier::f64 && EnclosedLine::fits(engine, sum);
   const std::optional<EnclosedLine> lines = enclosed ? std::optional(EnclosedLine(engine, sum)) : std::nullopt;
@@ -212,8 +219,12 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
     const Set<F64> s = sum_element<F64>(sum, e, reader, {});
     return after ? row(*after).map.f64({&s, 1}, after->attributes, {}) : s;
   };
+  // Few elements climb: they read where the inputs are, which arrays of them all would cost more than.
+  constexpr int few = 64;
+  std::atomic<int> climbed{0};
   const auto finer = [&](std::int64_t e) {
-    need_arrays();
+    if (climbed.fetch_add(1, std::memory_order_relaxed) >= few) need_arrays();
+    const std::shared_lock reading(reading_in_place);
     return climb(engine, sum, after, e);
   };
   const bool filled = in_tiles && run_tile_sum(engine, sum, p, {after, settle, bulk, finer});

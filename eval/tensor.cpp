@@ -310,6 +310,20 @@ void Tensor::decode(std::int64_t first, std::int64_t count, double* out) const {
   throw Bug("Tensor::decode of a rational number");
 }
 
+std::optional<Elements> Tensor::elements() const {
+  Elements e;
+  if (storage == Storage::f32) {
+    e.kind = Elements::Kind::f32;
+  } else if (storage == Storage::code) {
+    const Decoder value(type.format);
+    if (value.bytes != 2 || !(value.is_head_of_float32() || value.is_ieee())) return {};
+    e = {value.is_head_of_float32() ? Elements::Kind::head_of_f32 : Elements::Kind::ieee16, type.format.fraction_bits, value.to_double};
+  } else if (storage != Storage::f64) {
+    return {};
+  }
+  return is_contiguous(*this, e.bytes()) ? std::optional(e) : std::nullopt;
+}
+
 template <class R>
 Set<R> Tensor::element(std::int64_t flat, Context context) const {
   switch (storage) {

@@ -4,12 +4,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/shape.hpp"
 #include "ir/type.hpp"
 #include "ops/num/set.hpp"
+#include "ops/tile_pack.hpp"
 
 namespace erx {
 
@@ -45,6 +47,8 @@ struct Tensor {
   void decode(std::int64_t first, std::int64_t count, double* out) const;
   /// Is every element a double (false only for rationals and wide integers)? Then `at` and `decode` are exact.
   bool is_double() const { return storage != Storage::rational && storage != Storage::i64 && storage != Storage::u64; }
+  /// How elements lie side by side in C order from `data` on; nothing where they do not, or become doubles in another way.
+  std::optional<Elements> elements() const;
   template <class R>
   Set<R> element(std::int64_t flat, Context) const;  // exactly, zeros with their sign
 };

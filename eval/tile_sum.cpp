@@ -63,7 +63,6 @@ class TileSum {
         right_(lines_of(engine, *term_.b, term_.b->out_strides.back(), term_.b->reduced_strides[0])),
         rounds_(sum.rule.rounds),
         tile_(tile_product()),
-        magnitude_tile_(tile_product(true)),
         ends_(engine, sum, out, std::move(goal), depth_, chain(), {}, term_.negative) {
     const double r = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : chain() + 4) * 0x1p-53 * (1 + 0x1p-20);
     if (rounds_) ends_.bound_magnitudes(r / (1 - r) * (1 + 0x1p-20), 2 * static_cast<double>(depth_) * 0x1p-1074, false);
@@ -94,7 +93,7 @@ class TileSum {
   std::int64_t rows_, columns_, depth_, batches_;
   OperandLines left_, right_;
   bool rounds_;
-  TileProduct tile_, magnitude_tile_;
+  TileProduct tile_;
   MatrixEnds ends_;
   bool shares_right_ = false;
 
@@ -135,9 +134,9 @@ class TileSum {
   /// What a thread works with.
   struct Hand {
     Hand(std::int64_t rows, std::int64_t depth, std::int64_t width, bool rounds, const MatrixEnds& ends)
-        : a(rows, depth, tile_rows), centre(static_cast<std::size_t>(a.padded() * width)), magnitude(rounds ? centre.size() : 0), magnitudes_of_a(static_cast<std::size_t>(rounds ? a.padded() * std::min(depth, slab) : 0)), work(ends.work()) {}
+        : a(rows, depth, tile_rows), centre(static_cast<std::size_t>(a.padded() * width)), magnitude(rounds ? centre.size() : 0), magnitudes_of_a(static_cast<std::size_t>(rounds ? a.padded() * std::min(depth, slab) : 0)), magnitudes_of_b(static_cast<std::size_t>(rounds ? most_tile_columns * std::min(depth, slab) : 0)), work(ends.work()) {}
     PackedLines a;
-    Doubles centre, magnitude, magnitudes_of_a;  // the last one of a piece
+    Doubles centre, magnitude, magnitudes_of_a, magnitudes_of_b;  // the last two of a piece
     std::unique_ptr<MatrixEnds::Work, void (*)(MatrixEnds::Work*)> work;
   };
 
@@ -161,8 +160,10 @@ class TileSum {
         const std::int64_t start = b.first(g) - b.first(from);
         for (std::int64_t h = 0; h < a.groups(); ++h)
           tile_(a.group(h) + k * tile_rows, columns, terms, b.width(g), hand.centre.data() + h * tile_rows * width + start, width, add);
-        for (std::int64_t h = 0; rounds_ && h < a.groups(); ++h)
-          magnitude_tile_(hand.magnitudes_of_a.data() + h * terms * tile_rows, columns, terms, b.width(g), hand.magnitude.data() + h * tile_rows * width + start, width, add);
+        if (!rounds_) continue;
+        magnitudes_of(columns, terms * b.width(g), hand.magnitudes_of_b.data());
+        for (std::int64_t h = 0; h < a.groups(); ++h)
+          tile_(hand.magnitudes_of_a.data() + h * terms * tile_rows, hand.magnitudes_of_b.data(), terms, b.width(g), hand.magnitude.data() + h * tile_rows * width + start, width, add);
       }
     }
   }
@@ -229,7 +230,8 @@ class TileSum {
     });
     // Tall enough to use what is read of B, and several for each thread.
     const std::int64_t even = (rows_ * batches_ / (4 * threads) + tile_rows - 1) / tile_rows * tile_rows;
-    const std::int64_t tall = std::min(rows_, options_.tile > 0 ? options_.tile : std::clamp<std::int64_t>(even, 32, 128)), blocks = (rows_ + tall - 1) / tall;
+    const std::int64_t most = std::clamp<std::int64_t>((std::int64_t{1} << 20) / depth_ / tile_rows * tile_rows, 32, 128);
+    const std::int64_t tall = std::min(rows_, options_.tile > 0 ? options_.tile : std::clamp<std::int64_t>(even, 32, most)), blocks = (rows_ + tall - 1) / tall;
     parallel_blocks(batches_ * blocks, options_, [&](std::int64_t task) {
       const std::int64_t batch = task / blocks, first = task % blocks * tall;
       const PackedLines& columns = b[shares_right_ ? 0 : static_cast<std::size_t>(batch)];
@@ -263,9 +265,9 @@ bool is_matrix_term(const Extents& extents, const Term& term) {
 bool suits_tiles(const Extents& extents, const std::vector<Term>& terms, bool rounds, const Node* then) {
   if (!tile_product() || planted_fault() || terms.size() != 1 || !terms[0].is_plain() || !is_matrix_term(extents, terms[0])) return false;
   if (!rounds && !(then && MatrixEnds::rounds_at_once(*then))) return false;
-  // Larger ones are better left to BLAS, fewer rows or columns than a tile has as well.
-  const std::int64_t rows = extents[extents.size() - 2], columns = extents.back(), leaves = terms[0].leaves(), elements = size_of(extents);
-  return rows >= tile_rows && columns >= 8 && elements * leaves >= 1 << 14 && rows * columns <= (std::int64_t{1} << 31) / leaves;
+  // Fewer rows or columns than a tile has are better left to BLAS.
+  const std::int64_t rows = extents[extents.size() - 2], columns = extents.back();
+  return rows >= tile_rows && columns >= 8 && size_of(extents) * terms[0].leaves() >= 1 << 14;
 }
 
 bool is_tile_sum(const Engine& engine, const SumNode& sum, const Node* then, bool settle, bool is_point) {

@@ -3,12 +3,16 @@
 #ifdef ERX_OPENBLAS
 #define EIGEN_USE_BLAS
 extern "C" void openblas_set_num_threads(int);
+extern "C" char* openblas_get_corename();
 #endif
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>
 #include <algorithm>
 #include <mutex>
+#include <string>
 #include <vector>
+
+#include "ops/tile_gemm.hpp"
 
 namespace erx {
 namespace {
@@ -46,7 +50,7 @@ void blas(char* ta, char* tb, int* m, int* n, int* k, const float* a, int* lda, 
 #endif
 
 template <class T>
-void product(const MatrixOf<T>& a, const MatrixOf<T>& b, T* c, std::int64_t row_stride = 0) {
+void library_product(const MatrixOf<T>& a, const MatrixOf<T>& b, T* c, std::int64_t row_stride = 0) {
   if (row_stride == 0) row_stride = b.columns;
   one_thread();
 #ifdef ERX_OPENBLAS
@@ -70,6 +74,13 @@ void product(const MatrixOf<T>& a, const MatrixOf<T>& b, T* c, std::int64_t row_
     multiply(Eigen::Map<const RowMajor<T>, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.row_stride)), b, c, a.rows, row_stride);
   else
     multiply(Eigen::Map<const ColumnMajor<T>, 0, Eigen::OuterStride<>>(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.column_stride)), b, c, a.rows, row_stride);
+}
+
+template <class T>
+void product(const MatrixOf<T>& a, const MatrixOf<T>& b, T* c, std::int64_t row_stride = 0) {
+  if constexpr (sizeof(T) == 8)
+    if (library_is_behind()) return tile_gemm(a, b, c, row_stride == 0 ? b.columns : row_stride);
+  library_product(a, b, c, row_stride);
 }
 
 /// Sums of integers that T holds exactly.
@@ -102,6 +113,23 @@ bool is_sane() {
 
 void gemm(const MatrixOf<double>& a, const MatrixOf<double>& b, double* c, std::int64_t row_stride) { product(a, b, c, row_stride); }
 void gemm(const MatrixOf<float>& a, const MatrixOf<float>& b, float* c, std::int64_t row_stride) { product(a, b, c, row_stride); }
+
+bool library_is_behind() {
+  static const bool behind = [] {
+    if (!has_tile_gemm()) return false;
+#ifdef ERX_OPENBLAS
+    // Kernels for processors without fused products, which a library also takes for one that is newer than itself.
+    const std::string name = openblas_get_corename();
+    for (const char* old : {"Katmai", "Coppermine", "Northwood", "Prescott", "Banias", "Atom", "Core2", "Penryn", "Dunnington", "Nehalem", "Sandybridge", "Athlon", "Opteron", "Opteron_SSE3",
+                            "Barcelona", "Bobcat", "Nano"})
+      if (name == old) return true;
+    return false;
+#else
+    return true;  // Eigen's, for whatever this file was compiled for
+#endif
+  }();
+  return behind;
+}
 
 bool gemm_is_sane() {
   static const bool sane = is_sane<double>() && is_sane<float>();
