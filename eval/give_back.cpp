@@ -14,6 +14,10 @@ std::int64_t least_size(const EvaluateOptions& options) { return options.tile > 
 
 /// Plans every result, to see what is read by what; nothing is stored or planned by it.
 void Engine::find_readers() {
+  // Where nothing is large or free the search takes longer than it is worth.
+  bool is_worth_it = options_.tile > 0;
+  for (NodeId id = 0; id < graph_.size() && !is_worth_it; ++id) is_worth_it = graph_.has_freedom(id) || size_of(extents_of(graph_[id].shape)) >= 4 * least_size(options_);
+  if (!is_worth_it) return;
   readers_.resize(graph_.size());
   hull_is_enough_.assign(graph_.size(), pairs_.empty());
   kept_.assign(graph_.size(), false);

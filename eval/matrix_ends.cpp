@@ -162,12 +162,13 @@ const double* MatrixEnds::magnitudes_of_row(const MatrixBlock& b, std::int64_t i
 void MatrixEnds::enclose_rows(const MatrixBlock& b, Work& w) {
   Plane& plane = out_.plane();
   const bool is_point = out_.is_point();
+  const ColumnRange columns = at_once_ && b.agrees ? ColumnRange::of(b.column_norm, b.column_grid, static_cast<std::size_t>(b.columns)) : ColumnRange{};
   for (std::int64_t i = 0; i < b.rows; ++i) {
     stop_if_asked(engine_.options());
     const std::int64_t start = b.start + i * b.width;
     if (at_once_ && b.agrees) {
       const MatrixRow row = this->row(b, i, nullptr);
-      rule_.rounded(row, *at_once_, plane.lo_d->data() + start, w.hard.data());
+      if (!rule_.rounded(row, columns, *at_once_, plane.lo_d->data() + start, w.hard.data())) continue;
       list_marked(w.hard.data(), w.width, w.open_in_row);
       if (w.open_in_row.size() <= w.width / 16) {  // else the whole row is enclosed as below
         if (w.open_in_row.empty()) continue;

@@ -143,6 +143,26 @@ ERX_VECTOR_CLONES void round_exact(const MatrixRow& row, const BulkConstants& co
   }
 }
 
+/// The same with one margin for all, at least as wide as that of each: margin + relative |s|. returns: how many stay open.
+ERX_VECTOR_CLONES std::uint64_t round_within(const double* centre, const BulkConstants& constants, double sign, double margin, double relative, std::size_t n, double* out) {
+  const BulkConstants k = constants;
+  const bool is_exact = margin == 0;
+  std::uint64_t open = 0;
+  ERX_INDEPENDENT
+  for (std::size_t j = 0; j < n; ++j) {
+    const double s = sign * centre[j], size = bulk::magnitude(s);
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(s);
+    double power = std::bit_cast<double>(bits & 0x7ff0000000000000u);
+    power = select(power < k.least_power, k.least_power, power);
+    power = select(power > k.greatest_power, k.greatest_power, power);
+    const double magic = power * k.magic, rounded = (size + magic) - magic, room = power * k.half_quantum * (1 - 0x1p-50), wide = margin + size * relative;
+    out[j] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(rounded) | (bits & 0x8000000000000000u));
+    const bool one_way = is_exact | ((bulk::magnitude(size - rounded) + wide < room) & ((2 * wide < room) | planted(Mistake::room_below_power)));
+    open += static_cast<std::uint64_t>(!(one_way & (rounded > 0) & (rounded <= k.max_finite)));
+  }
+  return open;
+}
+
 #define ERX_ENCLOSE(name, rounds, with_other)                                                                                                \
   ERX_VECTOR_CLONES void name(const MatrixRow& r, const RowConstants& k, std::size_t first, std::size_t n, double* lo_d, double* lo_u, \
                               double* hi_d, double* hi_u, std::uint64_t* code) {                                                               \
@@ -228,14 +248,40 @@ std::optional<Set<F64>> MatrixRowRule::in_float64(const MatrixRow& one, const Do
   return Set<F64>::between(F64::exact(lo), F64::exact(hi), flags);
 }
 
-void MatrixRowRule::rounded(const MatrixRow& r, const BulkRounding& to, double* out, std::uint8_t* open) const {
+ColumnRange ColumnRange::of(const double* norms, const double* grids, std::size_t n) {
+  ColumnRange range{0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(), 0};
+  for (std::size_t j = 0; j < n; ++j) {
+    range.most_norm = std::max(range.most_norm, norms[j]);
+    range.least_norm = std::min(range.least_norm, norms[j]);
+    range.least_grid = std::min(range.least_grid, grids[j]);
+    range.most_grid = std::max(range.most_grid, grids[j]);
+  }
+  return range;
+}
+
+bool MatrixRowRule::rounded(const MatrixRow& r, const ColumnRange& range, const BulkRounding& to, double* out, std::uint8_t* open) const {
   constexpr std::size_t block = 256;
+  constexpr double slack = 0x1p-51;
+  // As in round_exact, for the widest column and the finest grid. One that is certified has no margin at all.
+  const double norm = r.row_norm * (planted(Mistake::narrowest_column) ? range.least_norm : range.most_norm), least = r.row_grid * range.least_grid, most = r.row_grid * range.most_grid;
+  const bool certified = ((norm <= 0x1p53 * (1 - 0x1p-52) * least) | planted(Mistake::inexact_is_exact)) & (least >= 0x1p-1000) & (most <= 0x1p900);
+  const double d = certified || planted(Mistake::centre_only) ? 0 : norm * r.relative + r.absolute;
+  const double margin = certified ? 0 : d * (1 + 2 * slack), relative = certified ? 0 : slack * (1 + 0x1p-20);
+  const bool in_one_go = norm < std::numeric_limits<double>::infinity() && !planted(Mistake::ratio_form);
+  bool any = false;
   std::uint64_t code[block];
   for (std::size_t first = 0; first < r.columns; first += block) {
     const std::size_t n = std::min(block, r.columns - first);
+    if (in_one_go && round_within(r.centre + first, to.constants(), r.negative ? -1 : 1, margin, relative, n, out + first) == 0) {
+      if (any) std::fill(open + first, open + first + n, std::uint8_t{0});
+      continue;
+    }
+    if (!any) std::fill(open, open + first, std::uint8_t{0});
+    any = true;
     round_exact(r, to.constants(), first, n, out + first, code);
     split(code, n, open + first, nullptr);
   }
+  return any;
 }
 
 void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags,

@@ -42,6 +42,13 @@ struct MatrixRow {
   }
 };
 
+/// What holds for all columns of a block.
+struct ColumnRange {
+  double most_norm = 0, least_norm = 0, least_grid = 0, most_grid = 0;
+
+  static ColumnRange of(const double* norms, const double* grids, std::size_t n);
+};
+
 struct RowConstants;
 
 class MatrixRowRule {
@@ -55,8 +62,9 @@ class MatrixRowRule {
   void in_float64(const MatrixRow& row, const PairRow& sums, double* lo, double* hi, std::uint8_t* flags, std::uint8_t* open) const;
 
   /// A sum that is not rounded itself, rounded to nearest by `to`, which has to be fast and not to flush: the results that are decided and
-  /// ordinary numbers, and which are not. For a row without other terms.
-  void rounded(const MatrixRow& row, const BulkRounding& to, double* out, std::uint8_t* open) const;
+  /// ordinary numbers, and which are not. For a row without other terms, and columns in `range`. returns: whether any is open; where none
+  /// is, `open` is not filled.
+  bool rounded(const MatrixRow& row, const ColumnRange& range, const BulkRounding& to, double* out, std::uint8_t* open) const;
 
   /// Fills the ends (where the sum is not rounded, hi_* may be lo_*) and flags; `hard[j]` is set where the scalar rule has to decide.
   void operator()(const MatrixRow& row, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags, std::uint8_t* hard) const;

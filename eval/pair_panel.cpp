@@ -84,7 +84,7 @@ bool pairs_pay(const LineSample& rows, const LineSample& columns, const PairGoal
       MatrixRow one{1, &centre, nullptr, &columns.profile.norm[j], &columns.profile.grid[j], rows.profile.norm[i], rows.profile.grid[i], relative, absolute, 0, 0, false, negative};
       double rounded;
       std::uint8_t is_open;
-      rule.rounded(one, *goal.fast, &rounded, &is_open);
+      if (!rule.rounded(one, ColumnRange::of(one.norm, one.grid, 1), *goal.fast, &rounded, &is_open)) is_open = 0;
       open += is_open;
     }
   // An element by itself costs about thirty times its share of a float64 product, all of them as pairs about three products.

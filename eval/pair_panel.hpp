@@ -33,9 +33,9 @@ struct LineSample {
   std::vector<double> values;  // line after line
   Profile profile;
   static constexpr std::int64_t most = 16;
-  /// The place of the k-th of them among `lines`.
-  static std::int64_t place(std::int64_t k, std::int64_t lines) { return lines <= most ? k : k * lines / most; }
-  static std::int64_t size(std::int64_t lines) { return lines < most ? lines : most; }
+  /// The place of the k-th of at most `most` among `lines`.
+  static std::int64_t place(std::int64_t k, std::int64_t lines, std::int64_t most_of_them = most) { return lines <= most_of_them ? k : k * lines / most_of_them; }
+  static std::int64_t size(std::int64_t lines, std::int64_t most_of_them = most) { return lines < most_of_them ? lines : most_of_them; }
 };
 LineSample sample(const MatrixView& lines, const Profile&);  // of the rows of the view
 

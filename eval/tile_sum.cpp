@@ -70,19 +70,17 @@ class TileSum {
     shares_right_ = std::all_of(strides.begin(), strides.end() - 2, [](std::int64_t s) { return s == 0; });
   }
 
-  /// Would few elements stay open?
-  bool decides_most(const Node* then) const {
-    if (!ends_.at_once() || ends_.at_once()->format().precision() <= 16) return true;
-    const std::int64_t batch = batches_ / 2;
-    const PairGoal goal{&*then->attributes.format, ends_.at_once(), nullptr, then->attributes.rounding};
-    return !pairs_pay(sample_of(left_, at(term_.a, batch), rows_), sample_of(right_, at(*term_.b, batch), columns_), goal, ends_.rule(), ends_.relative(), ends_.absolute(), term_.negative);
-  }
-
-  void run() {
+  /// returns: false, with nothing filled, where many elements would stay open.
+  bool run(const Node* then) {
     const int threads = thread_count(options_);
-    if (!shares_right_ && batches_ >= 2 * threads && columns_ * depth_ <= 1 << 16) by_batches(threads);
-    else by_blocks(threads);
+    if (!shares_right_ && batches_ >= 2 * threads && columns_ * depth_ <= 1 << 16) {
+      if (!decides_most(then, nullptr)) return false;
+      by_batches(threads);
+    } else if (!by_blocks(threads, then)) {
+      return false;
+    }
     ends_.count_into(engine_.counters);
+    return true;
   }
 
  private:
@@ -100,20 +98,43 @@ class TileSum {
   /// Additions that a term goes through: those of its piece, and of the pieces.
   std::int64_t chain() const { return std::min(depth_, slab) + (depth_ + slab - 1) / slab; }
 
+  /// Would few elements stay open? right: lines of the second operand that are packed; nullptr: none are.
+  bool decides_most(const Node* then, const PackedLines* right) const {
+    if (!ends_.at_once() || ends_.at_once()->format().precision() <= 16) return true;
+    const std::int64_t batch = batches_ / 2;
+    const PairGoal goal{&*then->attributes.format, ends_.at_once(), nullptr, then->attributes.rounding};
+    return !pairs_pay(sample_of(left_, at(term_.a, batch), rows_), right ? sample_of(*right) : sample_of(right_, at(*term_.b, batch), columns_), goal, ends_.rule(), ends_.relative(), ends_.absolute(), term_.negative);
+  }
+
   std::int64_t at(const Factor& f, std::int64_t batch) const {
     return strided_offset(batch_extents_, Extents(f.out_strides.begin(), f.out_strides.end() - 2), batch);
   }
 
+  std::int64_t most_sampled() const { return rows_ * columns_ * depth_ * batches_ < std::int64_t{1} << 27 ? LineSample::most / 2 : LineSample::most; }
+
+  LineSample sample_of(const PackedLines& x) const {
+    LineSample s;
+    const std::int64_t n = LineSample::size(x.lines(), most_sampled());
+    s.values.resize(static_cast<std::size_t>(n * depth_));
+    for (std::int64_t k = 0; k < n; ++k) {
+      const std::int64_t line = LineSample::place(k, x.lines(), n);
+      x.copy(line, s.values.data() + k * depth_);
+      s.profile.norm.push_back(x.profile().norm[static_cast<std::size_t>(line)]);
+      s.profile.grid.push_back(x.profile().grid[static_cast<std::size_t>(line)]);
+    }
+    return s;
+  }
+
   LineSample sample_of(const OperandLines& x, std::int64_t start, std::int64_t lines) const {
     LineSample s;
-    const std::int64_t n = LineSample::size(lines);
+    const std::int64_t most = most_sampled(), n = LineSample::size(lines, most);
     s.values.resize(static_cast<std::size_t>(n * depth_));
     std::vector<std::uint8_t> flags(x.flags ? s.values.size() : 0);
     // Lines side by side are read in runs: two of them.
-    const std::int64_t run = x.line == 1 && x.term != 1 && n == LineSample::most ? n / 2 : 1;
+    const std::int64_t run = x.line == 1 && x.term != 1 && n == most ? n / 2 : 1;
     std::vector<double> side_by_side(static_cast<std::size_t>(run));
     for (std::int64_t k = 0; k < n; k += run) {
-      const std::int64_t from = start + std::min(LineSample::place(k, lines), lines - run) * x.line;
+      const std::int64_t from = start + std::min(LineSample::place(k, lines, most), lines - run) * x.line;
       double* const to = s.values.data() + k * depth_;
       if (x.term == 1) {
         const double* line = x.read(from, depth_, to);
@@ -219,7 +240,7 @@ class TileSum {
     });
   }
 
-  void by_blocks(int threads) {
+  bool by_blocks(int threads, const Node* then) {
     const std::int64_t packed = shares_right_ ? 1 : batches_;
     std::vector<PackedLines> b;
     for (std::int64_t k = 0; k < packed; ++k) b.emplace_back(columns_, depth_, most_tile_columns);
@@ -228,10 +249,11 @@ class TileSum {
       const std::int64_t batch = task / parts, from = task % parts * together;
       b[static_cast<std::size_t>(batch)].pack(right_, at(*term_.b, batch), from, std::min(groups, from + together));
     });
+    if (!decides_most(then, &b[static_cast<std::size_t>(packed / 2)])) return false;
     // Tall enough to use what is read of B, and several for each thread.
     const std::int64_t even = (rows_ * batches_ / (4 * threads) + tile_rows - 1) / tile_rows * tile_rows;
     const std::int64_t most = std::clamp<std::int64_t>((std::int64_t{1} << 20) / depth_ / tile_rows * tile_rows, 32, 128);
-    const std::int64_t tall = std::min(rows_, options_.tile > 0 ? options_.tile : std::clamp<std::int64_t>(even, 32, most)), blocks = (rows_ + tall - 1) / tall;
+    const std::int64_t tall = std::min(rows_, options_.tile > 0 ? options_.tile : std::clamp<std::int64_t>(even, 64, most)), blocks = (rows_ + tall - 1) / tall;
     parallel_blocks(batches_ * blocks, options_, [&](std::int64_t task) {
       const std::int64_t batch = task / blocks, first = task % blocks * tall;
       const PackedLines& columns = b[shares_right_ ? 0 : static_cast<std::size_t>(batch)];
@@ -244,6 +266,7 @@ class TileSum {
       Hand hand(std::min(tall, rows_ - first), depth_, widest, rounds_, ends_);
       block(batch, first, columns, hand);
     });
+    return true;
   }
 };
 
@@ -282,9 +305,7 @@ bool is_tile_sum(const Engine& engine, const SumNode& sum, const Node* then, boo
 bool run_tile_sum(Engine& engine, const SumNode& sum, SumPlane& out, MatrixEnds::Goal goal) {
   const Node* const then = goal.then;
   TileSum tiles(engine, sum, out, std::move(goal));
-  if (!tiles.decides_most(then)) return false;
-  tiles.run();
-  return true;
+  return tiles.run(then);
 }
 
 }  // namespace erx
