@@ -148,7 +148,7 @@ bool Judge::is_plain(std::int64_t first, std::int64_t count) const {
   return !(found & ~any_zero);
 }
 
-void Judge::check_plain(std::int64_t first, const Doubles& values, double& members, std::vector<std::int64_t>& outside) const {
+void Judge::check_plain(std::int64_t first, std::span<const double> values, double& members, std::vector<std::int64_t>& outside) const {
   const Plane& p = sets_.planes[0];
   const double *lo = p.lo() + first, *hi = p.hi() + first;
   const std::size_t n = values.size();

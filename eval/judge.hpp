@@ -3,6 +3,7 @@
 //   Judge judge(sets, how);   judge.covers(i, {1.5});   judge.allowed(i)   // "{1.5} or [2, 2.5]"
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,7 @@ class Judge {
   /// Is every set of the block one interval of numbers?
   bool is_plain(std::int64_t first, std::int64_t count) const;
   /// Such a block, without branches where nothing is outside.
-  void check_plain(std::int64_t first, const Doubles& values, double& members, std::vector<std::int64_t>& outside) const;
+  void check_plain(std::int64_t first, std::span<const double> values, double& members, std::vector<std::int64_t>& outside) const;
 
  private:
   const SetTensor& sets_;

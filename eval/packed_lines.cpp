@@ -134,7 +134,11 @@ void PackedLines::pack_across(const OperandLines& x, std::int64_t at, std::int64
 void PackedLines::copy(std::int64_t line, double* to) const {
   const std::int64_t g = group_of(line), columns = width(g);
   const double* from = group(g) + (line - first(g));
-  for (std::int64_t k = 0; k < depth_; ++k) to[k] = from[k * columns];
+  constexpr std::int64_t ahead = 16;
+  for (std::int64_t k = 0; k < depth_; ++k) {
+    __builtin_prefetch(from + (k + ahead) * columns);
+    to[k] = from[k * columns];
+  }
 }
 
 }  // namespace erx

@@ -91,7 +91,7 @@ void ResultCheck::add(const Section& section, const SetTensor& sets) {
   const Tensor re = section.of(re_), im = section.of(im_);
   const std::int64_t n = re.size();
   const Judge judge = this->judge(sets);
-  constexpr std::int64_t block = 1 << 13;
+  constexpr std::int64_t block = 1 << 13, piece = 1 << 10;  // of a thread; of what is decoded at a time, which stays in the first cache
   struct Block {
     std::vector<std::int64_t> outside;
     std::vector<float> distances;
@@ -100,15 +100,13 @@ void ResultCheck::add(const Section& section, const SetTensor& sets) {
   };
   std::vector<Block> blocks(static_cast<std::size_t>((n + block - 1) / block));
   const auto place = [&](std::int64_t i) { return section.place(i, report_.extents); };
-  parallel_blocks(static_cast<std::int64_t>(blocks.size()), evaluation_->options(), [&](std::int64_t k) {
-    Block& b = blocks[static_cast<std::size_t>(k)];
-    const std::int64_t first = k * block, count = std::min(block, n - first);
-    Doubles values(static_cast<std::size_t>(count)), imaginary(is_complex ? values.size() : 0);
+  const auto check_piece = [&](std::int64_t first, std::int64_t count, Doubles& values, Doubles& imaginary, Block& b) {
     re.decode(first, count, values.data());
     if (is_complex) im.decode(first, count, imaginary.data());
+    const std::size_t before = b.outside.size();
     const auto got_at = [&](std::int64_t i) { return Got{values[static_cast<std::size_t>(i)], is_complex ? imaginary[static_cast<std::size_t>(i)] : 0}; };
     if (mask_.empty() && judge.is_plain(first, count)) {
-      judge.check_plain(first, values, b.members, b.outside);
+      judge.check_plain(first, {values.data(), static_cast<std::size_t>(count)}, b.members, b.outside);
       b.checked += count;
     } else {
       for (std::int64_t i = 0; i < count; ++i) {
@@ -119,12 +117,18 @@ void ResultCheck::add(const Section& section, const SetTensor& sets) {
         if (!judge.covers(e, got_at(i))) b.outside.push_back(first + i);
       }
     }
-    for (std::int64_t& flat : b.outside) {
+    for (std::size_t v = before; v < b.outside.size(); ++v) {
+      std::int64_t& flat = b.outside[v];
       const double ulps = judge.distance(static_cast<std::size_t>(flat), got_at(flat - first)).ulps();
       b.distances.push_back(static_cast<float>(ulps));
       b.max_ulps = std::max(b.max_ulps, ulps);
       flat = place(flat);
     }
+  };
+  parallel_blocks(static_cast<std::int64_t>(blocks.size()), evaluation_->options(), [&](std::int64_t k) {
+    Doubles values(static_cast<std::size_t>(piece)), imaginary(is_complex ? values.size() : 0);
+    const std::int64_t end = std::min(n, (k + 1) * block);
+    for (std::int64_t first = k * block; first < end; first += piece) check_piece(first, std::min(piece, end - first), values, imaginary, blocks[static_cast<std::size_t>(k)]);
   });
   for (const Block& b : blocks) {
     report_.checked += b.checked;

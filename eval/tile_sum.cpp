@@ -15,8 +15,9 @@
 namespace erx {
 namespace {
 
-// Terms that a tile sums at a time: what it reads of both operands stays in the first cache, and chains of additions are short.
-constexpr std::int64_t slab = 256;
+// Terms that a tile sums at a time: what it reads of both operands stays in the first cache, and chains of additions are short. Longer pieces are a
+// little faster; where results are fine or magnitudes are summed too, the bound of shorter chains leaves half as many elements open.
+constexpr std::int64_t long_slab = 256, short_slab = 128;
 constexpr std::int64_t strip = 1024;  // columns of a block, which stays in the second cache; half as many with magnitudes
 
 OperandLines lines_of(const Engine& engine, const Factor& f, std::int64_t line, std::int64_t term) {
@@ -62,6 +63,7 @@ class TileSum {
         left_(lines_of(engine, term_.a, term_.a.out_strides[sum.extents.size() - 2], term_.a.reduced_strides[0])),
         right_(lines_of(engine, *term_.b, term_.b->out_strides.back(), term_.b->reduced_strides[0])),
         rounds_(sum.rule.rounds),
+        slab_(rounds_ || (goal.then && goal.then->attributes.format->precision() > 16) ? short_slab : long_slab),
         tile_(tile_product()),
         ends_(engine, sum, out, std::move(goal), depth_, chain(), {}, term_.negative) {
     const double r = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : chain() + 4) * 0x1p-53 * (1 + 0x1p-20);
@@ -91,12 +93,13 @@ class TileSum {
   std::int64_t rows_, columns_, depth_, batches_;
   OperandLines left_, right_;
   bool rounds_;
+  std::int64_t slab_;
   TileProduct tile_;
   MatrixEnds ends_;
   bool shares_right_ = false;
 
   /// Additions that a term goes through: those of its piece, and of the pieces.
-  std::int64_t chain() const { return std::min(depth_, slab) + (depth_ + slab - 1) / slab; }
+  std::int64_t chain() const { return std::min(depth_, slab_) + (depth_ + slab_ - 1) / slab_; }
 
   /// Would few elements stay open? right: lines of the second operand that are packed; nullptr: none are.
   bool decides_most(const Node* then, const PackedLines* right) const {
@@ -155,9 +158,9 @@ class TileSum {
   /// What a thread works with.
   struct Hand {
     Hand(std::int64_t rows, std::int64_t depth, std::int64_t width, bool rounds, const MatrixEnds& ends)
-        : a(rows, depth, tile_rows), centre(static_cast<std::size_t>(a.padded() * width)), magnitude(rounds ? centre.size() : 0), magnitudes_of_a(static_cast<std::size_t>(rounds ? a.padded() * std::min(depth, slab) : 0)), magnitudes_of_b(static_cast<std::size_t>(rounds ? most_tile_columns * std::min(depth, slab) : 0)), work(ends.work()) {}
+        : a(rows, depth, tile_rows), centre(static_cast<std::size_t>(a.padded() * width)), magnitude(rounds ? centre.size() : 0), magnitudes_of_a(static_cast<std::size_t>(rounds ? a.padded() * depth : 0)), magnitudes_of_b(static_cast<std::size_t>(rounds ? most_tile_columns * std::min(depth, short_slab) : 0)), work(ends.work()) {}
     PackedLines a;
-    Doubles centre, magnitude, magnitudes_of_a, magnitudes_of_b;  // the last two of a piece
+    Doubles centre, magnitude, magnitudes_of_a, magnitudes_of_b;  // the last one of a piece
     std::unique_ptr<MatrixEnds::Work, void (*)(MatrixEnds::Work*)> work;
   };
 
@@ -172,10 +175,9 @@ class TileSum {
   void multiply(const PackedLines& b, std::int64_t from, std::int64_t to, Hand& hand) const {
     const PackedLines& a = hand.a;
     const std::int64_t width = b.first(to) - b.first(from);
-    for (std::int64_t k = 0; k < depth_; k += slab) {
-      const std::int64_t terms = std::min(slab, depth_ - k);
+    for (std::int64_t k = 0; k < depth_; k += slab_) {
+      const std::int64_t terms = std::min(slab_, depth_ - k);
       const bool add = k > 0 && !planted(Mistake::lost_piece);
-      for (std::int64_t h = 0; rounds_ && h < a.groups(); ++h) magnitudes_of(a.group(h) + k * tile_rows, terms * tile_rows, hand.magnitudes_of_a.data() + h * terms * tile_rows);
       for (std::int64_t g = from; g < to; ++g) {
         const double* const columns = b.group(g) + k * b.width(g);
         const std::int64_t start = b.first(g) - b.first(from);
@@ -184,7 +186,7 @@ class TileSum {
         if (!rounds_) continue;
         magnitudes_of(columns, terms * b.width(g), hand.magnitudes_of_b.data());
         for (std::int64_t h = 0; h < a.groups(); ++h)
-          tile_(hand.magnitudes_of_a.data() + h * terms * tile_rows, hand.magnitudes_of_b.data(), terms, b.width(g), hand.magnitude.data() + h * tile_rows * width + start, width, add);
+          tile_(hand.magnitudes_of_a.data() + (h * depth_ + k) * tile_rows, hand.magnitudes_of_b.data(), terms, b.width(g), hand.magnitude.data() + h * tile_rows * width + start, width, add);
       }
     }
   }
@@ -193,6 +195,7 @@ class TileSum {
   void block(std::int64_t batch, std::int64_t first, const PackedLines& b, Hand& hand) {
     PackedLines& a = hand.a;
     a.pack(left_, at(term_.a, batch) + first * left_.line, 0, a.groups());
+    if (rounds_) magnitudes_of(a.group(0), a.padded() * depth_, hand.magnitudes_of_a.data());
     LineCopy row_factors(a), column_factors(b);
     for (std::int64_t from = 0; from < b.groups();) {
       stop_if_asked(options_);

@@ -1,7 +1,7 @@
 // Products of matrices, rounded at once or added up in a format in any order, of a size at which BLAS is not worth its surroundings: each thread packs, multiplies and
 // rounds a block of rows while it is in the cache. The product is ours and needs no checksum; inputs need no arrays.
 //   if (is_tile_sum(...) && run_tile_sum(...)) the sum is filled
-// bound: (c + 4) 2^-53 N_i N_j, where a term goes through at most c = min(K, 256) + K / 256 additions; norms as in eval/norms.hpp
+// bound: (c + 4) 2^-53 N_i N_j, where a term goes through at most c = min(K, s) + K / s additions, s = 128 or 256; norms as in eval/norms.hpp
 #pragma once
 #include "eval/matrix_ends.hpp"
 
