@@ -130,19 +130,23 @@ void Engine::plan(NodeId root) {
     if (gather == Gather::source) wanted_[id] = true;
     else if (sum_with_rounding || (gather != Gather::map && gather != Gather::view)) want(id);
     std::vector<NodeId> operands = node.operands;
-    bool in_place = false;
+    std::vector<NodeId> in_place;
+    const auto is_in_place = [&](NodeId leaf) { return std::find(in_place.begin(), in_place.end(), leaf) != in_place.end(); };
     if (sum_with_rounding || gather == Gather::sum || gather == Gather::accumulate) {
       const NodeId sum = sum_with_rounding.value_or(id);
       const NodeId opened = row(graph_[sum]).gather == Gather::accumulate ? graph_[sum].operands[0] : sum;
       operands.clear();
       const std::vector<LeafNode> leaves = leaf_nodes(graph_, opened);
-      const bool packs = multiplies_in_place(id, sum, leaves);
-      if (packs) packed_.insert(leaves.back().node);
-      in_place = packs || (leaves.size() == 1 && sums_in_place(leaves[0].node));
+      if (const auto product = multiplies_in_place(id, sum)) {
+        in_place.assign(product->begin(), product->end());
+        packed_.insert(in_place.back());
+      } else if (leaves.size() == 1 && sums_in_place(leaves[0].node)) {
+        in_place.push_back(leaves[0].node);
+      }
       for (const LeafNode& leaf : leaves) {
         operands.push_back(leaf.node);
         wanted_[leaf.node] = true;
-        if (!in_place) want(leaf.node);
+        if (!is_in_place(leaf.node)) want(leaf.node);
       }
     }
     const bool mixes = gather == Gather::reduce || gather == Gather::recurrence || gather == Gather::sum || gather == Gather::accumulate || sum_with_rounding;
@@ -155,7 +159,7 @@ void Engine::plan(NodeId root) {
       const bool reduced_in_place = gather == Gather::reduce && operand == node.operands[0] && reduces_in_place(id);
       if (reduced_in_place) wanted_[operand] = true;
       else if (gather == Gather::reduce || gather == Gather::join || gather == Gather::recurrence || gather == Gather::loop) want(operand);
-      if (!in_place && !reduced_in_place && (gather != Gather::map || graph_[operand].shape != node.shape)) whole_[operand] = true;
+      if (!is_in_place(operand) && !reduced_in_place && (gather != Gather::map || graph_[operand].shape != node.shape)) whole_[operand] = true;
       if (is_map && (gather == Gather::view || graph_[operand].shape != node.shape)) {
         want(operand);
         const auto pair = pairs_.find(operand);
@@ -187,12 +191,19 @@ bool Engine::sums_in_place(NodeId leaf) const {
   return tensor && tensor->is_double() && options_.lowest == EvaluateOptions::Tier::f64 && size_of(tensor->extents) >= worth;
 }
 
-/// So may a product of inputs that is rounded at once, or added up in a format.
-bool Engine::multiplies_in_place(NodeId id, NodeId sum, const std::vector<LeafNode>& leaves) const {
-  for (const LeafNode& leaf : leaves)
-    if (!leaf.in_product || leaf.is_mask || !sums_in_place(leaf.node)) return false;
+/// So may the operands of a product of inputs that is rounded at once, or added up in a format; what is added to it may not.
+std::optional<std::array<NodeId, 2>> Engine::multiplies_in_place(NodeId id, NodeId sum) const {
   const bool rounds = row(graph_[sum]).gather == Gather::accumulate;
-  return suits_tiles(extents_of(graph_[sum].shape), terms_of(graph_, rounds ? graph_[sum].operands[0] : sum), rounds, id == sum ? nullptr : &graph_[id]);
+  const std::vector<Term> terms = terms_of(graph_, rounds ? graph_[sum].operands[0] : sum);
+  const Extents extents = extents_of(graph_[sum].shape);
+  if (!suits_tiles(extents, terms, rounds, id == sum ? nullptr : &graph_[id])) return {};
+  const Term* const product = matrix_term_of(extents, terms);
+  const std::array<NodeId, 2> operands{product->a.node, product->b->node};
+  const bool all = sums_in_place(operands[0]) && sums_in_place(operands[1]);
+  for (const Term& t : terms)
+    for (const NodeId id_of : operands)
+      if (&t != product && (t.a.node == id_of || (t.b && t.b->node == id_of))) return {};
+  return all ? std::optional(operands) : std::nullopt;
 }
 
 /// So may a reduction of an input over its last dimensions.
@@ -220,13 +231,27 @@ int Engine::precision_of_users(NodeId id) const {
   return most == 0 ? unlimited : most;
 }
 
+/// A product of matrices and values of formats that are added to each of its elements.
+bool Engine::adds_to_product(NodeId id, const Node& then) const {
+  const SumRole role = row(graph_[id]).sum_role;
+  if ((role != SumRole::plus && role != SumRole::minus) || not_a_sum(graph_, id)) return false;
+  const std::vector<Term> terms = terms_of(graph_, id);
+  const Extents extents = extents_of(graph_[id].shape);
+  const Term* const product = matrix_term_of(extents, terms);
+  if (!product || !suits_tiles(extents, terms, false, &then)) return false;
+  for (std::size_t k = 0; k + 2 < extents.size(); ++k)  // one product for many batches is computed once by itself
+    if (extents[k] > 1 && product->a.out_strides[k] == 0 && product->b->out_strides[k] == 0) return false;
+  const auto is_value = [&](NodeId leaf) { return graph_[leaf].type.is_floating() && !graph_.has_freedom(leaf); };
+  return std::all_of(terms.begin(), terms.end(), [&](const Term& t) { return is_value(t.a.node) && (!t.b || is_value(t.b->node)); });
+}
+
 std::optional<NodeId> Engine::sum_before(NodeId rounding) const {
   const Node& node = graph_[rounding];
   // The parts of a complex number with choices are evaluated together.
   if (!row(node).rounds_operand || node.freedom || pairs_.contains(rounding)) return {};
   const NodeId id = node.operands[0];
   const Gather gather = row(graph_[id]).gather;
-  if ((gather != Gather::accumulate && gather != Gather::sum) || precision_of_users(id) == std::numeric_limits<int>::max()) return {};
+  if ((gather != Gather::accumulate && gather != Gather::sum && !adds_to_product(id, node)) || precision_of_users(id) == std::numeric_limits<int>::max()) return {};
   for (NodeId user = id + 1; user < graph_.size(); ++user)
     if (user != rounding && std::find(graph_[user].operands.begin(), graph_[user].operands.end(), id) != graph_[user].operands.end()) return {};
   return id;

@@ -95,6 +95,8 @@ class Engine {
   /// The sum that only this rounding uses, if it is one.
   std::optional<NodeId> sum_before(NodeId rounding) const;
 
+  bool adds_to_product(NodeId id, const Node& then) const;
+
   /// View nodes: the stored base and where its elements lie.
   std::pair<NodeId, View> view_of(NodeId id) const;
 
@@ -123,7 +125,7 @@ class Engine {
 
   void plan(NodeId root);
   bool sums_in_place(NodeId leaf) const;
-  bool multiplies_in_place(NodeId id, NodeId sum, const std::vector<LeafNode>& leaves) const;
+  std::optional<std::array<NodeId, 2>> multiplies_in_place(NodeId id, NodeId sum) const;
   bool reduces_in_place(NodeId reduction) const;
   void find_readers();
   bool has_been_read(NodeId id) const;

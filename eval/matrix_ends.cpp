@@ -120,7 +120,7 @@ MatrixEnds::MatrixEnds(Engine& engine, const SumNode& sum, SumPlane& out, Goal g
       negative_(negative),
       rounds_(sum.rule.rounds),
       rule_(sum.rule, sum.leaves),
-      at_once_(goal_.then && !sum.rule.rounds && goal_.settle && out.is_point() && others_.empty() ? rounds_at_once(*goal_.then) : std::nullopt),
+      at_once_(goal_.then && !sum.rule.rounds && goal_.settle && out.is_point() ? rounds_at_once(*goal_.then) : std::nullopt),
       relative_(static_cast<double>(planted(Mistake::error_without_terms) ? 0 : chain + 4) * 0x1p-53 * (1 + 0x1p-50)),
       absolute_(static_cast<double>(depth) * 0x1p-1074) {
   const Format& f = sum.rule.format;
@@ -159,6 +159,16 @@ const double* MatrixEnds::magnitudes_of_row(const MatrixBlock& b, std::int64_t i
   return b.magnitude ? b.magnitude + i * b.centre_width : nullptr;
 }
 
+/// A row of sums with other terms, if all of it is decided at once.
+bool MatrixEnds::round_with_others(const MatrixBlock& b, std::int64_t i, const ColumnRange& columns, Work& w) {
+  if (!w.other) w.other.emplace(engine_, sum_, others_, w.width);
+  MatrixRow row = this->row(b, i, nullptr);
+  double lost = 0;
+  row.centre = w.other->sums(b.batch, b.first + i, b.first_column, row.centre, negative_ ? -1 : 1, lost);
+  row.negative = false;
+  return row.centre && rule_.rounded_together(row, columns, planted(Mistake::lost_residual) ? 0 : lost, *at_once_, out_.plane().lo_d->data() + b.start + i * b.width);
+}
+
 void MatrixEnds::enclose_rows(const MatrixBlock& b, Work& w) {
   Plane& plane = out_.plane();
   const bool is_point = out_.is_point();
@@ -166,7 +176,8 @@ void MatrixEnds::enclose_rows(const MatrixBlock& b, Work& w) {
   for (std::int64_t i = 0; i < b.rows; ++i) {
     stop_if_asked(engine_.options());
     const std::int64_t start = b.start + i * b.width;
-    if (at_once_ && b.agrees) {
+    if (at_once_ && b.agrees && !others_.empty() && round_with_others(b, i, columns, w)) continue;
+    if (at_once() && b.agrees) {
       const MatrixRow row = this->row(b, i, nullptr);
       if (!rule_.rounded(row, columns, *at_once_, plane.lo_d->data() + start, w.hard.data())) continue;
       list_marked(w.hard.data(), w.width, w.open_in_row);
@@ -184,7 +195,7 @@ void MatrixEnds::enclose_rows(const MatrixBlock& b, Work& w) {
     MatrixRow row = this->row(b, i, magnitudes_of_row(b, i, w));
     if (!others_.empty()) {
       if (!w.other) w.other.emplace(engine_, sum_, others_, w.width);
-      w.other->read(b.batch, b.first + i, row);
+      w.other->read(b.batch, b.first + i, b.first_column, row);
     }
     const Tile inner = goal_.settle ? w.tile(w.rounded_row, false) : Tile{};
     // The row of the output; its inner ends are kept only where they may differ.
@@ -264,6 +275,7 @@ Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e, bo
   // Half way between two results, or nearly: the sum itself. The sign of a zero is for others to tell.
   ExactSum sum;
   sum.add_dot(x, 1, y, 1, depth);
+  if (!others_.empty()) sum.add(negative_ ? -e.other : e.other);
   const double nearest = round_to(sum.chopped(), at_once_->format(), goal_.then->attributes.rounding);
   if (nearest == 0 || !std::isfinite(nearest)) return s;
   by_sum = true;

@@ -19,7 +19,7 @@ namespace erx {
 
 /// Rows of a product, and columns side by side.
 struct MatrixBlock {
-  std::int64_t batch = 0, first = 0;      // its first row, in its batch
+  std::int64_t batch = 0, first = 0, first_column = 0;  // its first row, in its batch, and its first column
   std::int64_t rows = 0, columns = 0;
   std::int64_t start = 0, width = 0;      // where its first element lies in the result, and how far the next row is
   const double* centre = nullptr;
@@ -56,8 +56,8 @@ class MatrixEnds {
   double absolute() const { return absolute_; }
   bool is_rounded_to_double() const { return to_double_; }
   bool is_in_float64() const { return in_float64_; }
-  /// The rounding that follows an exact sum at once, if one does.
-  const BulkRounding* at_once() const { return at_once_ ? &*at_once_ : nullptr; }
+  /// The rounding that follows an exact sum without other terms at once, if one does.
+  const BulkRounding* at_once() const { return at_once_ && others_.empty() ? &*at_once_ : nullptr; }
   /// Can results be rounded in bulk as soon as exact sums are there?
   static std::optional<BulkRounding> rounds_at_once(const Node& then);
 
@@ -90,6 +90,7 @@ class MatrixEnds {
   const double* magnitudes_of_row(const MatrixBlock&, std::int64_t i, Work&) const;
   void enclose(Work&, const MatrixRow&, const Tile& ends) const;
   void enclose_rows(const MatrixBlock&, Work&);
+  bool round_with_others(const MatrixBlock&, std::int64_t i, const ColumnRange&, Work&);
   void decide_by_magnitudes(const MatrixBlock&, Work&);
   /// by_sum: whether the exact sum was needed.
   Set<F64> from_factors(const MatrixBlock&, const OpenElement&, bool& by_sum) const;

@@ -65,25 +65,31 @@ template <bool rounds, bool with_other>
     if constexpr (planted_build)
       if (planted(Mistake::ratio_form)) certified = (r.row_norm / r.row_grid) * (norms[j] / grids[j]) <= 0x1p53 * (1 - 0x1p-52);
     const double product = sign * centre[j], product_magnitude = bulk::magnitude(magnitude[j]);
-    const double p_error = select(certified & r.magnitude_may_be_exact, 0.0, product_magnitude * r.magnitude_relative + r.magnitude_absolute);
+    double p_error = select(certified & r.magnitude_may_be_exact, 0.0, product_magnitude * r.magnitude_relative + r.magnitude_absolute);
     const double size_of_error = rounds ? product_magnitude + p_error : norm;
-    const double d = select(certified | planted(Mistake::centre_only), 0.0, size_of_error * r.relative + r.absolute);
-    double s = product, p = product_magnitude, grid = product_grid, lost = 0;
+    double d = select(certified | planted(Mistake::centre_only), 0.0, size_of_error * r.relative + r.absolute);
+    double s = product, p = product_magnitude, grid = product_grid;
+    bool is_exact = certified, p_is_exact = certified & r.magnitude_may_be_exact;
     if constexpr (with_other) {
       s = product + other[j];
       p = product_magnitude + other_magnitude[j];
       grid = select(other_grid[j] < product_grid, other_grid[j], product_grid);
-      lost = bulk::magnitude(f64::sum_residual(product, other[j], s)) + bulk::magnitude(f64::sum_residual(product_magnitude, other_magnitude[j], p));
+      // What these sums lose is known.
+      const double lost = bulk::magnitude(f64::sum_residual(product, other[j], s)), p_lost = bulk::magnitude(f64::sum_residual(product_magnitude, other_magnitude[j], p));
+      is_exact = is_exact & ((lost == 0) | planted(Mistake::lost_residual));
+      p_is_exact = p_is_exact & ((p_lost == 0) | planted(Mistake::lost_residual));
+      d += select(planted(Mistake::lost_residual), 0.0, lost);
+      p_error += select(planted(Mistake::lost_residual), 0.0, p_lost);
     }
     const double size = bulk::magnitude(s);
     // Products that are all 0 may all be -0, and then so is their sum; the float64 product always starts at +0.
     const bool may_be_all_zero = (rounds ? p == 0 : s == 0) & !planted(Mistake::zero_of_product);
-    const double s_slack = select(certified, 0.0, (size + d) * slack), p_slack = select(certified & r.magnitude_may_be_exact, 0.0, (p + p_error) * slack);
+    const double s_slack = select(is_exact, 0.0, (size + d) * slack), p_slack = select(p_is_exact, 0.0, (p + p_error) * slack);
     const double s_d = s - d - s_slack, s_u = s + d + s_slack;
     if constexpr (!rounds) {
       lo_d[j] = s_d;
       lo_u[j] = s_u;
-      code[j] = (mask((s_d <= 0) & (s_u >= 0)) & has_pzero) | (mask((lost != 0) | may_be_all_zero | !(norm < std::numeric_limits<double>::infinity())) & is_hard);
+      code[j] = (mask((s_d <= 0) & (s_u >= 0)) & has_pzero) | (mask(may_be_all_zero | !(norm < std::numeric_limits<double>::infinity())) & is_hard);
       continue;
     }
     const double p_d = p - p_error - p_slack, p_u = p + p_error + p_slack;
@@ -108,7 +114,7 @@ template <bool rounds, bool with_other>
     hi_u[j] = b;
     const std::uint64_t zeros = has_pzero | (~mask(on_grid) & ((products_exact & k.sign_of_zero_with_exact_products) | (~products_exact & either_zero)));
     const bool overflow = !(p_u + e_u <= k.max_finite * (1 - slack));
-    const bool hard = (lost != 0) | may_be_all_zero | !(norm < std::numeric_limits<double>::infinity()) | overflow | at_edge | (on_grid & !certified);
+    const bool hard = may_be_all_zero | !(norm < std::numeric_limits<double>::infinity()) | overflow | at_edge | (on_grid & !is_exact);
     code[j] = (mask((a <= 0) & (b >= 0)) & zeros) | (mask(hard) & is_hard);
   }
 }
@@ -259,20 +265,41 @@ ColumnRange ColumnRange::of(const double* norms, const double* grids, std::size_
   return range;
 }
 
-bool MatrixRowRule::rounded(const MatrixRow& r, const ColumnRange& range, const BulkRounding& to, double* out, std::uint8_t* open) const {
-  constexpr std::size_t block = 256;
+namespace {
+
+/// What holds for every sum of a row: it lies within margin + relative |s| of its centre.
+struct Margin {
+  double margin, relative;
+  bool is_finite;
+};
+
+/// As in round_exact, for the widest column and the finest grid. A product that is certified has no margin at all.
+Margin margin_of(const MatrixRow& r, const ColumnRange& range, double lost) {
   constexpr double slack = 0x1p-51;
-  // As in round_exact, for the widest column and the finest grid. One that is certified has no margin at all.
   const double norm = r.row_norm * (planted(Mistake::narrowest_column) ? range.least_norm : range.most_norm), least = r.row_grid * range.least_grid, most = r.row_grid * range.most_grid;
-  const bool certified = ((norm <= 0x1p53 * (1 - 0x1p-52) * least) | planted(Mistake::inexact_is_exact)) & (least >= 0x1p-1000) & (most <= 0x1p900);
-  const double d = certified || planted(Mistake::centre_only) ? 0 : norm * r.relative + r.absolute;
-  const double margin = certified ? 0 : d * (1 + 2 * slack), relative = certified ? 0 : slack * (1 + 0x1p-20);
-  const bool in_one_go = norm < std::numeric_limits<double>::infinity() && !planted(Mistake::ratio_form);
+  const bool certified = ((norm <= 0x1p53 * (1 - 0x1p-52) * least) | planted(Mistake::inexact_is_exact)) & (least >= 0x1p-1000) & (most <= 0x1p900) & (lost == 0);
+  const double d = certified || planted(Mistake::centre_only) ? 0 : norm * r.relative + r.absolute + lost;
+  return {certified ? 0 : d * (1 + 2 * slack), certified ? 0 : slack * (1 + 0x1p-20), norm < std::numeric_limits<double>::infinity() && !planted(Mistake::ratio_form)};
+}
+
+constexpr std::size_t block_of_row = 256;
+
+}  // namespace
+
+bool MatrixRowRule::rounded_together(const MatrixRow& r, const ColumnRange& range, double lost, const BulkRounding& to, double* out) const {
+  const Margin m = margin_of(r, range, lost);
+  for (std::size_t first = 0; m.is_finite && first < r.columns; first += block_of_row)
+    if (round_within(r.centre + first, to.constants(), r.negative ? -1 : 1, m.margin, m.relative, std::min(block_of_row, r.columns - first), out + first) > 0) return false;
+  return m.is_finite;
+}
+
+bool MatrixRowRule::rounded(const MatrixRow& r, const ColumnRange& range, const BulkRounding& to, double* out, std::uint8_t* open) const {
+  const Margin m = margin_of(r, range, 0);
   bool any = false;
-  std::uint64_t code[block];
-  for (std::size_t first = 0; first < r.columns; first += block) {
-    const std::size_t n = std::min(block, r.columns - first);
-    if (in_one_go && round_within(r.centre + first, to.constants(), r.negative ? -1 : 1, margin, relative, n, out + first) == 0) {
+  std::uint64_t code[block_of_row];
+  for (std::size_t first = 0; first < r.columns; first += block_of_row) {
+    const std::size_t n = std::min(block_of_row, r.columns - first);
+    if (m.is_finite && round_within(r.centre + first, to.constants(), r.negative ? -1 : 1, m.margin, m.relative, n, out + first) == 0) {
       if (any) std::fill(open + first, open + first + n, std::uint8_t{0});
       continue;
     }

@@ -61,6 +61,10 @@ class MatrixRowRule {
   /// The same for the sums of a row without other terms; `open`: where it returns nothing.
   void in_float64(const MatrixRow& row, const PairRow& sums, double* lo, double* hi, std::uint8_t* flags, std::uint8_t* open) const;
 
+  /// Rounds all sums of a row at once by one margin for all of them. lost: what may be missing in each centre besides, at most; the terms beside
+  /// the product are in it already. returns: whether all are decided and ordinary numbers; else `out` means nothing.
+  bool rounded_together(const MatrixRow& row, const ColumnRange& range, double lost, const BulkRounding& to, double* out) const;
+
   /// A sum that is not rounded itself, rounded to nearest by `to`, which has to be fast and not to flush: the results that are decided and
   /// ordinary numbers, and which are not. For a row without other terms, and columns in `range`. returns: whether any is open; where none
   /// is, `open` is not filled.

@@ -26,6 +26,13 @@ OperandLines lines_of(const Engine& engine, const Factor& f, std::int64_t line, 
   return {nullptr, s.hull.lo_d->data(), s.hull.flags ? s.hull.flags->data() : nullptr, line, term};
 }
 
+std::vector<const Term*> others_of(const std::vector<Term>& terms) {
+  std::vector<const Term*> others;
+  for (const Term& t : terms)
+    if (t.reduced.empty()) others.push_back(&t);
+  return others;
+}
+
 ERX_VECTOR_CLONES void magnitudes_of(const double* from, std::int64_t n, double* to) {
   for (std::int64_t i = 0; i < n; ++i) to[i] = std::fabs(from[i]);
 }
@@ -54,7 +61,7 @@ class TileSum {
   TileSum(Engine& engine, const SumNode& sum, SumPlane& out, MatrixEnds::Goal goal)
       : engine_(engine),
         options_(engine.options()),
-        term_(sum.terms[0]),
+        term_(*matrix_term_of(sum.extents, sum.terms)),
         batch_extents_(sum.extents.begin(), sum.extents.end() - 2),
         rows_(sum.extents[sum.extents.size() - 2]),
         columns_(sum.extents.back()),
@@ -65,7 +72,7 @@ class TileSum {
         rounds_(sum.rule.rounds),
         slab_(rounds_ || (goal.then && goal.then->attributes.format->precision() > 16) ? short_slab : long_slab),
         tile_(tile_product()),
-        ends_(engine, sum, out, std::move(goal), depth_, chain(), {}, term_.negative) {
+        ends_(engine, sum, out, std::move(goal), depth_, chain(), others_of(sum.terms), term_.negative) {
     const double r = static_cast<double>(planted(Mistake::error_without_terms) ? 0 : chain() + 4) * 0x1p-53 * (1 + 0x1p-20);
     if (rounds_) ends_.bound_magnitudes(r / (1 - r) * (1 + 0x1p-20), 2 * static_cast<double>(depth_) * 0x1p-1074, false);
     const auto& strides = term_.b->out_strides;
@@ -204,6 +211,7 @@ class TileSum {
       MatrixBlock ends;
       ends.batch = batch;
       ends.first = first;
+      ends.first_column = start;
       ends.rows = a.lines();
       ends.columns = std::min(width, columns_ - start);
       ends.start = (batch * rows_ + first) * columns_ + start;
@@ -288,12 +296,24 @@ bool is_matrix_term(const Extents& extents, const Term& term) {
          are_lines(b.out_strides[rank - 1], b.reduced_strides[0], extents[rank - 1]);
 }
 
+const Term* matrix_term_of(const Extents& extents, const std::vector<Term>& terms) {
+  const Term* product = nullptr;
+  for (const Term& t : terms) {
+    if (!t.is_plain()) return nullptr;
+    if (t.reduced.empty()) continue;
+    if (product || !is_matrix_term(extents, t)) return nullptr;
+    product = &t;
+  }
+  return product;
+}
+
 bool suits_tiles(const Extents& extents, const std::vector<Term>& terms, bool rounds, const Node* then) {
-  if (!tile_product() || planted_fault() || terms.size() != 1 || !terms[0].is_plain() || !is_matrix_term(extents, terms[0])) return false;
+  const Term* const product = matrix_term_of(extents, terms);
+  if (!tile_product() || planted_fault() || !product) return false;
   if (!rounds && !(then && MatrixEnds::rounds_at_once(*then))) return false;
   // Fewer rows or columns than a tile has are better left to BLAS.
   const std::int64_t rows = extents[extents.size() - 2], columns = extents.back();
-  return rows >= tile_rows && columns >= 8 && size_of(extents) * terms[0].leaves() >= 1 << 14;
+  return rows >= tile_rows && columns >= 8 && size_of(extents) * product->leaves() >= 1 << 14;
 }
 
 bool is_tile_sum(const Engine& engine, const SumNode& sum, const Node* then, bool settle, bool is_point) {
@@ -302,7 +322,7 @@ bool is_tile_sum(const Engine& engine, const SumNode& sum, const Node* then, boo
   // Sums in float64 are better computed in pairs; a subnormal factor that may count as 0 is looked for elsewhere.
   if (rule.rounds ? rule.within || rule.format.precision() > 32 || !sum.flushed_below.empty() : !is_point) return false;
   const auto exact = [&](NodeId id) { return engine.stored(id).is_exact && engine.stored(id).is_point; };
-  return exact(sum.terms[0].a.node) && exact(sum.terms[0].b->node);
+  return std::all_of(sum.terms.begin(), sum.terms.end(), [&](const Term& t) { return exact(t.a.node) && (!t.b || exact(t.b->node)); });
 }
 
 bool run_tile_sum(Engine& engine, const SumNode& sum, SumPlane& out, MatrixEnds::Goal goal) {

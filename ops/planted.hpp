@@ -87,6 +87,7 @@ enum class Mistake {
   zero_of_product,        // the sign of zero that the product computed
   unchecked_product,      // no checksum
   lost_piece,             // of a product in tiles: its last piece alone
+  lost_residual,          // of what is added to a product: the sum is rounded, and nobody counts that
   narrowest_column,       // of a row, in place of the widest: its margin holds for the others
   certified_in_float32,   // the certificate of the float64 product taken for the magnitude from float32
   float64_bound_in_float32,
