@@ -55,6 +55,7 @@ struct Product {
   Format a, b, sum;
   Data data;
   std::int64_t batch = 1, m = 0, k = 0, n = 0;
+  bool one_row = false, one_column = false;  // of C, which is added to all rows or columns
   bool transposed = false, with_c = false, minus = false, rounds = true, within = false;
   Flush flush = Flush::no;
   Contraction contraction = Contraction::free;
@@ -79,7 +80,7 @@ std::shared_ptr<const Graph> graph_of(const Product& p) {
   const erx::Shape one = p.transposed ? erx::Shape{Dim(p.n), Dim(p.k)} : erx::Shape{Dim(p.k), Dim(p.n)};
   NodeId b = build_input(*g, "B", Type::of(p.b), p.both_batched ? (p.transposed ? dims(p.n, p.k) : dims(p.k, p.n)) : one);
   NodeId c = 0, beta = 0;
-  if (p.with_c) c = build_input(*g, "C", Type::of(p.sum), {Dim(p.m), Dim(p.n)});
+  if (p.with_c) c = build_input(*g, "C", Type::of(p.sum), {Dim(p.one_row ? 1 : p.m), Dim(p.one_column ? 1 : p.n)});
   if (p.scaled) beta = build_input(*g, "beta", Type::real(), {}, true);
   const auto transposed = [&](NodeId x) {
     Attributes t;
@@ -132,6 +133,27 @@ struct Operands {
   std::vector<double> a, b, c;
   std::vector<Tensor> tensors;
 };
+
+/// Stored as a program has them: float32 numbers and codes of 16 bits where there are such.
+Tensor stored(const Format& f, Extents extents, const std::vector<double>& values) {
+  const bool is_f32 = f == *find_format("f32");
+  if (!is_f32 && f.width() != 16) return Tensor::of(Type::of(f), std::move(extents), values);
+  const std::size_t size = is_f32 ? 4 : 2;
+  auto bytes = std::make_shared<std::vector<std::byte>>(values.size() * size);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t code = encode(f, values[i]);
+    std::memcpy(bytes->data() + i * size, &code, size);
+  }
+  Tensor t;
+  t.type = Type::of(f);
+  t.storage = is_f32 ? Storage::f32 : Storage::code;
+  t.byte_strides = contiguous_strides(extents);
+  for (std::int64_t& s : t.byte_strides) s *= static_cast<std::int64_t>(size);
+  t.extents = std::move(extents);
+  t.data = bytes->data();
+  t.owner = bytes;
+  return t;
+}
 
 Operands operands_of(const Product& p, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -221,11 +243,12 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
   Extents shape_a = p.left_transposed ? Extents{p.k, p.m} : Extents{p.m, p.k}, shape_b = p.transposed ? Extents{p.n, p.k} : Extents{p.k, p.n};
   if (p.batch > 1) shape_a.insert(shape_a.begin(), p.batch);
   if (p.both_batched) shape_b.insert(shape_b.begin(), p.batch);
-  o.tensors.push_back(Tensor::of(Type::of(p.a), shape_a, o.a));
-  o.tensors.push_back(Tensor::of(Type::of(p.b), shape_b, o.b));
+  o.tensors.push_back(stored(p.a, shape_a, o.a));
+  o.tensors.push_back(stored(p.b, shape_b, o.b));
   if (p.with_c) {
-    o.c = make(random, p.sum, p.data, p.m * p.n, 1);
-    o.tensors.push_back(Tensor::of(Type::of(p.sum), {p.m, p.n}, o.c));
+    const std::int64_t rows = p.one_row ? 1 : p.m, columns = p.one_column ? 1 : p.n;
+    o.c = make(random, p.sum, p.data, rows * columns, 1);
+    o.tensors.push_back(Tensor::of(Type::of(p.sum), {rows, columns}, o.c));
   }
   if (p.scaled) o.tensors.push_back(Tensor::scalar(p.beta));
   return o;
@@ -434,11 +457,36 @@ std::vector<Product> products() {
           });
     }
   // Exact but for the magnitude, whose last bits decide.
-  for (const bool with_c : {false, true})  // in tiles; with zeros added, by BLAS with magnitudes in float32
-    put(std::string("bf16 absorbed") + (with_c ? " + C" : "") + " stored in bf16", bf16, bf16, f32, Data::absorbed, [&](Product& p) {
-      p.m = 256, p.n = 264, p.k = 66;
-      p.with_c = with_c;
+  for (const std::int64_t columns : {264, 7})  // in tiles; by BLAS with magnitudes in float32
+    put("bf16 absorbed stored in bf16, " + std::to_string(columns) + " columns", bf16, bf16, f32, Data::absorbed, [&](Product& p) {
+      p.m = columns < 8 ? 4096 : 256, p.n = columns, p.k = 66;
       p.stored = bf16;
+    });
+  // What is added to a product that is rounded at once: of its shape, a row or a column of it, in strips of columns.
+  turn = 0;
+  for (const Data data : {Data::gaussian, Data::specials, Data::sparse, Data::integer, Data::cancelling, Data::wide, Data::middles, Data::subnormal})
+    for (const Format& in : {f32, bf16, f64})
+      for (const Shape& s : {Shape{1, 24, 33, 40}, Shape{3, 17, 33, 25}, Shape{1, 9, 17, 1100}}) {
+        if (s.n > 1000 && data != Data::gaussian) continue;
+        if (data == Data::middles && !(in == f64)) continue;
+        ++turn;
+        put(std::to_string(s.batch) + " x " + std::to_string(s.m) + " x " + std::to_string(s.k) + " x " + std::to_string(s.n) + " of " + in.name + ", data " + std::to_string(static_cast<int>(data)) + ", and C", in, in, f32, data,
+            [&](Product& p) {
+              p.batch = s.batch, p.m = s.m, p.k = s.k, p.n = s.n;
+              p.rounds = false;
+              p.with_c = true;
+              p.stored = in == f64 ? f32 : in;
+              p.minus = turn % 2 == 0;
+              p.one_row = turn % 3 == 0;
+              p.one_column = turn % 5 == 0;
+              p.both_batched = s.batch > 1 && turn % 7 != 0 && data != Data::cancelling;
+            });
+      }
+  for (const bool minus : {false, true})
+    put(std::string("f32 gaussian and C in strips") + (minus ? ", subtracted" : ""), f32, f32, f32, Data::gaussian, [&](Product& p) {
+      p.m = 9, p.k = 17, p.n = 1100;
+      p.with_c = true;
+      p.minus = minus;
     });
   return all;
 }
