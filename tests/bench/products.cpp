@@ -123,6 +123,7 @@ void run(const Row& r, int rounds) {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 25;
+  std::printf("the product beside: %s\n", library_is_behind() ? "tiles of our own, since the library has no kernel for this processor (OpenBLAS: choose one by OPENBLAS_CORETYPE)" : "BLAS");
   const Row rows[] = {{"bf16 -> bf16, n = 256", "bf16", "bf16", 1, 256, 256, 256},
                       {"f16 -> f16, n = 256", "f16", "f16", 1, 256, 256, 256},
                       {"bf16 -> f32, n = 256", "bf16", "f32", 1, 256, 256, 256},
