@@ -1,9 +1,15 @@
 #include "eval/tensor.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
 
 #include "ops/clones.hpp"
 #include "ops/num/big.hpp"
@@ -67,6 +73,34 @@ struct Decoder {
   int sign_shift, to_double;
   bool plain;
 };
+
+/// The values of all codes of a format of at most 8 bits, kept for the next tensor of it.
+using CodeTable = std::array<double, 256>;
+const CodeTable* code_table(const Format& f) {
+  struct Entry {
+    Format format;
+    std::unique_ptr<const CodeTable> table;
+  };
+  static std::shared_mutex mutex;
+  static std::vector<Entry>& entries = *new std::vector<Entry>;  // never destroyed, like threads that may still read
+  constexpr std::size_t most = 64;
+  const auto find = [&] {
+    const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.format == f; });
+    return found == entries.end() ? nullptr : found->table.get();
+  };
+  {
+    const std::shared_lock lock(mutex);
+    if (const CodeTable* known = find()) return known;
+    if (entries.size() >= most) return nullptr;
+  }
+  auto table = std::make_unique<CodeTable>();
+  const Decoder value(f);
+  for (std::size_t code = 0; code < table->size(); ++code) (*table)[code] = value(code & ((std::size_t{1} << f.width()) - 1));
+  const std::unique_lock lock(mutex);
+  if (const CodeTable* known = find()) return known;
+  entries.push_back({f, std::move(table)});
+  return entries.back().table.get();
+}
 
 // Runs of elements side by side.
 ERX_VECTOR_CLONES void widen_float32(const std::byte* p, std::int64_t n, double* out) {
@@ -301,6 +335,8 @@ void Tensor::decode(std::int64_t first, std::int64_t count, double* out) const {
         };
         return walk(*this, first, count, 2, run, [&](std::int64_t i, const std::byte* p) { run(i, p, 1); });
       }
+      if (const CodeTable* table = value.bytes == 1 && count >= 64 ? code_table(type.format) : nullptr)
+        return walk(*this, first, count, 1, [&](std::int64_t i, const std::byte* p) { out[i] = (*table)[static_cast<std::uint8_t>(*p)]; });
       // A constant width lets the compiler turn the load into one instruction.
       if (value.bytes == 2) return walk(*this, first, count, 2, [&](std::int64_t i, const std::byte* p) { out[i] = value(load<std::uint16_t>(p)); });
       return walk(*this, first, count, value.bytes, [&](std::int64_t i, const std::byte* p) { out[i] = value(load_code(p, value.bytes)); });
