@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t mib = std::int64_t{1} << 20;
 constexpr std::int64_t small = 48 * mib;    // is evaluated at once
 constexpr std::int64_t section = 16 * mib;  // stays near the processors
-constexpr std::int64_t half = 64 * mib;     // where much is read whole: for that, and for the section
+constexpr std::int64_t half = 48 * mib;     // where much is read whole: for that, and for the section
 constexpr std::int64_t most_sections_of_tests = 64;
 constexpr std::size_t most_nodes = 1000;  // of a graph that is copied for each section, and for each element that a report looks at again
 
