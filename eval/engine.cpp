@@ -231,14 +231,15 @@ int Engine::precision_of_users(NodeId id) const {
   return most == 0 ? unlimited : most;
 }
 
-/// A product of matrices and values of formats that are added to each of its elements.
+/// A product of matrices and a value of a format that is added to each of its elements, or subtracted: then the zero of a sum has the sign that the
+/// sum of all leaves has. In `C - A @ B` it has not: -0 - (+0) is -0, and leaves of both signs sum to +0.
 bool Engine::adds_to_product(NodeId id, const Node& then) const {
   const SumRole role = row(graph_[id]).sum_role;
   if ((role != SumRole::plus && role != SumRole::minus) || not_a_sum(graph_, id)) return false;
   const std::vector<Term> terms = terms_of(graph_, id);
   const Extents extents = extents_of(graph_[id].shape);
   const Term* const product = matrix_term_of(extents, terms);
-  if (!product || !suits_tiles(extents, terms, false, &then)) return false;
+  if (!product || product->negative || terms.size() != 2 || !suits_tiles(extents, terms, false, &then)) return false;
   for (std::size_t k = 0; k + 2 < extents.size(); ++k)  // one product for many batches is computed once by itself
     if (extents[k] > 1 && product->a.out_strides[k] == 0 && product->b->out_strides[k] == 0) return false;
   const auto is_value = [&](NodeId leaf) { return graph_[leaf].type.is_floating() && !graph_.has_freedom(leaf); };

@@ -33,13 +33,36 @@ inline void write(const Tile& t, std::size_t i, const Set<F64>& s) {
   t.hi_u[i] = s.hi.u;
 }
 
+/// Sets without reals, of the same special values, make the same: infinities and NaN come in crowds, and are worked out once.
+class SpecialResults {
+ public:
+  template <class Make>
+  Set<F64> operator()(std::span<const Set<F64>> x, const Make& make) {
+    if (x.empty() || x.size() > 2) return make(x);
+    for (const Set<F64>& s : x)
+      if (s.has_reals()) return make(x);
+    const std::size_t key = x[0].flags | static_cast<std::size_t>(x.size() > 1 ? x[1].flags : 0) << 8;
+    Known& known = known_[(key ^ key >> 3 ^ key >> 8) % known_.size()];
+    if (known.key != key) known = {key, make(x)};
+    return known.result;
+  }
+
+ private:
+  struct Known {
+    std::size_t key = ~std::size_t{0};
+    Set<F64> result;
+  };
+  std::array<Known, 16> known_;
+};
+
 /// Tiles of formula F by branch-free loops, the hard elements by the formula.
 template <class F>
 bool tile_by_lanes(const lanes::Loops& loops, std::span<const Tile> x, const Tile& out, std::size_t n, const Attributes& attributes) {
+  SpecialResults special;
   return lanes::run(loops, x, out, n, [&](std::size_t i) {
     std::array<Set<F64>, 2> operands;
     for (std::size_t k = 0; k < x.size(); ++k) operands[k] = read(x[k], i);
-    write(out, i, F::template of<F64>(std::span<const Set<F64>>(operands).first(x.size()), attributes, Context{}));
+    write(out, i, special(std::span<const Set<F64>>(operands).first(x.size()), [&](std::span<const Set<F64>> some) { return F::template of<F64>(some, attributes, Context{}); }));
   });
 }
 
@@ -62,9 +85,10 @@ void bulk_formula(std::span<const Tile> operands, const Tile& out, std::size_t n
   std::array<Set<F64>, 4> few;
   std::vector<Set<F64>> many(operands.size() > few.size() ? operands.size() : 0);
   const std::span<Set<F64>> x = many.empty() ? std::span(few).first(operands.size()) : std::span(many);
+  SpecialResults special;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < operands.size(); ++k) x[k] = read(operands[k], i);
-    write(out, i, F::template of<F64>(x, attributes, Context{}));
+    write(out, i, special(x, [&](std::span<const Set<F64>> some) { return F::template of<F64>(some, attributes, Context{}); }));
   }
 }
 

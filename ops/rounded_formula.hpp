@@ -15,15 +15,17 @@ RoundedTile rounded_formula(std::span<const Tile> x, const Tile& out, std::size_
     std::span<const Tile> x;
     const Tile& out;
     const Attributes &attributes, &rounding;
+    SpecialResults special = {};
   } hard{x, out, attributes, rounding};
   return lanes::rounded(
       F::loops, x, out, n, BulkRounding(*rounding.format, rounding.rounding),
       [](std::size_t i, void* data) {
-        const Hard& h = *static_cast<const Hard*>(data);
+        Hard& h = *static_cast<Hard*>(data);
         std::array<Set<F64>, 2> operands;
         for (std::size_t k = 0; k < h.x.size(); ++k) operands[k] = read(h.x[k], i);
-        const Set<F64> exact = F::template of<F64>(std::span<const Set<F64>>(operands).first(h.x.size()), h.attributes, Context{});
-        write(h.out, i, round_set(exact, *h.rounding.format, h.rounding.rounding, Context{}));
+        write(h.out, i, h.special(std::span<const Set<F64>>(operands).first(h.x.size()), [&](std::span<const Set<F64>> some) {
+          return round_set(F::template of<F64>(some, h.attributes, Context{}), *h.rounding.format, h.rounding.rounding, Context{});
+        }));
       },
       &hard);
 }

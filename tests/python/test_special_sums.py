@@ -152,3 +152,23 @@ def test_the_table():
     print("\n" + " " * 8 + "".join(f"{n:>10}" for n in NAMES))
     for i, name in enumerate(NAMES):
         print(f"{name:>8}" + "".join(f"{w:>10.3g}" for w in want[i * len(NAMES):(i + 1) * len(NAMES)]))
+
+
+@pytest.mark.parametrize("n", [4, 25, 26, 130])
+def test_zero_that_something_is_added_to_has_the_sign_of_the_last_operation(n):
+    """`A @ B` is +0 where its zero terms have both signs, and -0 where all are -0; what is added or subtracted then is one operation."""
+    rng = np.random.default_rng(n)
+    zeros = lambda *shape: np.where(rng.random(shape) < 0.5, np.float32(-0.0), np.float32(0.0))
+    A, B = zeros(n, n), rng.standard_normal((n, n)).astype(np.float32)
+    A[0], B[:, 1] = -0.0, 1  # a row of -0 and a column of ones: their terms are all -0
+    signs, others = np.signbit(A).astype(int), np.signbit(B).astype(int)
+    product = np.where(signs @ (1 - others) + (1 - signs) @ others == n, np.float32(-0.0), np.float32(0.0))
+    D = zeros(n, n)
+    for C in (zeros(n, n), zeros(n), np.float32([-0.0]), np.full((n, 1), -0.0, np.float32)):
+        for text, out in {"C - A @ B": C - product, "A @ B - C": product - C, "A @ B + C": product + C, "C - A @ B - D": C - product - D, "A @ B - (C - D)": product - (C - D),
+                          "A @ B + (C - D)": product + (C - D)}.items():
+            inputs = {"A": A, "B": B, "C": C} | ({"D": D} if "D" in text else {})
+            for kind in ("f32", "bf16"):
+                assert er.expr(f"round<{kind}>({text})")(**inputs).check(out.astype(np.float32), signed_zero=True).ok, (text, kind, C.shape)
+            with np.errstate(divide="ignore"):
+                assert er.expr(f"1 / round<f32>({text})")(**inputs).check(1 / out).ok, (text, C.shape)
