@@ -183,6 +183,7 @@ class TileSum {
     const PackedLines& a = hand.a;
     const std::int64_t width = b.first(to) - b.first(from);
     for (std::int64_t k = 0; k < depth_; k += slab_) {
+      stop_if_asked(options_);
       const std::int64_t terms = std::min(slab_, depth_ - k);
       const bool add = k > 0 && !planted(Mistake::lost_piece);
       for (std::int64_t g = from; g < to; ++g) {
@@ -205,7 +206,6 @@ class TileSum {
     if (rounds_) magnitudes_of(a.group(0), a.padded() * depth_, hand.magnitudes_of_a.data());
     LineCopy row_factors(a), column_factors(b);
     for (std::int64_t from = 0; from < b.groups();) {
-      stop_if_asked(options_);
       const std::int64_t to = end_of_strip(b, from), start = b.first(from), width = b.first(to) - start;
       multiply(b, from, to, hand);
       MatrixBlock ends;
@@ -264,7 +264,7 @@ class TileSum {
     // Tall enough to use what is read of B, and several for each thread.
     const std::int64_t even = (rows_ * batches_ / (4 * threads) + tile_rows - 1) / tile_rows * tile_rows;
     const std::int64_t most = std::clamp<std::int64_t>((std::int64_t{1} << 20) / depth_ / tile_rows * tile_rows, 32, 128);
-    const std::int64_t tall = std::min(rows_, options_.tile > 0 ? options_.tile : std::clamp<std::int64_t>(even, 64, most)), blocks = (rows_ + tall - 1) / tall;
+    const std::int64_t tall = std::min(rows_, options_.tile > 0 ? options_.tile : std::clamp(even, std::min<std::int64_t>(64, most), most)), blocks = (rows_ + tall - 1) / tall;
     parallel_blocks(batches_ * blocks, options_, [&](std::int64_t task) {
       const std::int64_t batch = task / blocks, first = task % blocks * tall;
       const PackedLines& columns = b[shares_right_ ? 0 : static_cast<std::size_t>(batch)];
