@@ -15,6 +15,25 @@
 #define ERX_AVX512 gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")
 #endif
 
+// 8 x 8 in registers: pairs of lines, then pairs of pairs. Line l of `in` becomes lane l of each of `out`. A macro, since each caller has to have
+// it written out for its own instruction set.
+#define ERX_TURN(Vector, in, out)                                                                                                      \
+  Vector pairs[8];                                                                                                                     \
+  _Pragma("GCC unroll 4") for (int l = 0; l < 8; l += 2) {                                                                             \
+    pairs[l] = __builtin_shufflevector(in[l], in[l + 1], 0, 8, 2, 10, 4, 12, 6, 14); /* of even terms */                               \
+    pairs[l + 1] = __builtin_shufflevector(in[l], in[l + 1], 1, 9, 3, 11, 5, 13, 7, 15);                                               \
+  }                                                                                                                                    \
+  _Pragma("GCC unroll 2") for (int odd = 0; odd < 2; ++odd) {                                                                          \
+    const Vector a = __builtin_shufflevector(pairs[odd], pairs[2 + odd], 0, 1, 8, 9, 4, 5, 12, 13);                                    \
+    const Vector b = __builtin_shufflevector(pairs[4 + odd], pairs[6 + odd], 0, 1, 8, 9, 4, 5, 12, 13);                                \
+    const Vector c = __builtin_shufflevector(pairs[odd], pairs[2 + odd], 2, 3, 10, 11, 6, 7, 14, 15);                                  \
+    const Vector d = __builtin_shufflevector(pairs[4 + odd], pairs[6 + odd], 2, 3, 10, 11, 6, 7, 14, 15);                              \
+    out[odd] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);                                                                \
+    out[2 + odd] = __builtin_shufflevector(c, d, 0, 1, 2, 3, 8, 9, 10, 11);                                                            \
+    out[4 + odd] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);                                                          \
+    out[6 + odd] = __builtin_shufflevector(c, d, 4, 5, 6, 7, 12, 13, 14, 15);                                                          \
+  }
+
 namespace erx {
 
 #ifdef ERX_HAS_TILE_PACK
@@ -71,24 +90,7 @@ struct Measure {
   }
 };
 
-/// 8 x 8 in registers: pairs of lines, then pairs of pairs. Line l of `in` becomes lane l.
-[[ERX_AVX512, gnu::always_inline]] inline void turn(const Eight (&in)[8], Eight (&out)[8]) {
-  Eight pairs[8];
-#pragma GCC unroll 4
-  for (int l = 0; l < 8; l += 2) {
-    pairs[l] = __builtin_shufflevector(in[l], in[l + 1], 0, 8, 2, 10, 4, 12, 6, 14);  // of even terms
-    pairs[l + 1] = __builtin_shufflevector(in[l], in[l + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-#pragma GCC unroll 2
-  for (int odd = 0; odd < 2; ++odd) {
-    const Eight a = __builtin_shufflevector(pairs[odd], pairs[2 + odd], 0, 1, 8, 9, 4, 5, 12, 13), b = __builtin_shufflevector(pairs[4 + odd], pairs[6 + odd], 0, 1, 8, 9, 4, 5, 12, 13);
-    const Eight c = __builtin_shufflevector(pairs[odd], pairs[2 + odd], 2, 3, 10, 11, 6, 7, 14, 15), d = __builtin_shufflevector(pairs[4 + odd], pairs[6 + odd], 2, 3, 10, 11, 6, 7, 14, 15);
-    out[odd] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
-    out[2 + odd] = __builtin_shufflevector(c, d, 0, 1, 2, 3, 8, 9, 10, 11);
-    out[4 + odd] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
-    out[6 + odd] = __builtin_shufflevector(c, d, 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-}
+[[ERX_AVX512, gnu::always_inline]] inline void turn(const Eight (&in)[8], Eight (&out)[8]) { ERX_TURN(Eight, in, out) }
 
 template <Elements::Kind kind>
 [[ERX_AVX512, gnu::always_inline]] inline void along(const Elements& e, const std::byte* const lines[8], std::int64_t n, double* to, std::int64_t width, double* squares, double* grids) {
@@ -184,27 +186,15 @@ namespace {
 
 using EightDoubles [[gnu::vector_size(64), gnu::aligned(8), gnu::may_alias]] = double;
 
-// 8 x 8 at a time, in registers: pairs of lines, then pairs of pairs.
 ERX_VECTOR_CLONES void interleave(const std::byte* const lines[8], std::int64_t n, double* to, std::int64_t width) {
   std::int64_t k = 0;
   for (; k + 8 <= n; k += 8) {
-    EightDoubles in[8], pairs[8];
+    EightDoubles in[8], out[8];
 #pragma GCC unroll 8
     for (int l = 0; l < 8; ++l) in[l] = *reinterpret_cast<const EightDoubles*>(lines[l] + k * 8);
-#pragma GCC unroll 4
-    for (int l = 0; l < 8; l += 2) {
-      pairs[l] = __builtin_shufflevector(in[l], in[l + 1], 0, 8, 2, 10, 4, 12, 6, 14);  // of even terms
-      pairs[l + 1] = __builtin_shufflevector(in[l], in[l + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-    }
-#pragma GCC unroll 2
-    for (int odd = 0; odd < 2; ++odd) {
-      const EightDoubles a = __builtin_shufflevector(pairs[odd], pairs[2 + odd], 0, 1, 8, 9, 4, 5, 12, 13), b = __builtin_shufflevector(pairs[4 + odd], pairs[6 + odd], 0, 1, 8, 9, 4, 5, 12, 13);
-      const EightDoubles c = __builtin_shufflevector(pairs[odd], pairs[2 + odd], 2, 3, 10, 11, 6, 7, 14, 15), d = __builtin_shufflevector(pairs[4 + odd], pairs[6 + odd], 2, 3, 10, 11, 6, 7, 14, 15);
-      *reinterpret_cast<EightDoubles*>(to + (k + odd) * width) = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
-      *reinterpret_cast<EightDoubles*>(to + (k + 2 + odd) * width) = __builtin_shufflevector(c, d, 0, 1, 2, 3, 8, 9, 10, 11);
-      *reinterpret_cast<EightDoubles*>(to + (k + 4 + odd) * width) = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
-      *reinterpret_cast<EightDoubles*>(to + (k + 6 + odd) * width) = __builtin_shufflevector(c, d, 4, 5, 6, 7, 12, 13, 14, 15);
-    }
+    ERX_TURN(EightDoubles, in, out)
+#pragma GCC unroll 8
+    for (int t = 0; t < 8; ++t) *reinterpret_cast<EightDoubles*>(to + (k + t) * width) = out[t];
   }
   for (; k < n; ++k)
     for (std::int64_t l = 0; l < 8; ++l) std::memcpy(to + k * width + l, lines[l] + k * 8, sizeof(double));

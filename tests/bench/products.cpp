@@ -16,6 +16,7 @@
 #include "ops/gemm.hpp"
 #include "ops/op.hpp"
 #include "ops/rounding.hpp"
+#include "tests/stored_tensor.hpp"
 
 using namespace erx;
 
@@ -38,25 +39,6 @@ struct Row {
   std::int64_t batch, m, k, n;
   bool acc = false;  // added up in f32 in any order
 };
-
-/// Codes of a format, or its floats or doubles, as a program has them.
-Tensor stored(const std::vector<double>& values, const Format& f, Extents extents) {
-  Tensor t;
-  t.type = Type::of(f);
-  const std::size_t size = static_cast<std::size_t>(f.width() + 7) / 8;
-  t.storage = size == 8 ? Storage::f64 : size == 4 ? Storage::f32 : Storage::code;
-  auto bytes = std::make_shared<std::vector<std::byte>>(values.size() * size);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t code = encode(f, values[i]);
-    std::copy_n(reinterpret_cast<const std::byte*>(&code), size, bytes->data() + i * size);
-  }
-  t.byte_strides = contiguous_strides(extents);
-  for (std::int64_t& s : t.byte_strides) s *= static_cast<std::int64_t>(size);
-  t.extents = std::move(extents);
-  t.data = bytes->data();
-  t.owner = bytes;
-  return t;
-}
 
 std::shared_ptr<const Graph> graph_of(const Row& r) {
   auto g = std::make_shared<Graph>();
@@ -102,7 +84,7 @@ void run(const Row& r, int rounds) {
   std::vector<double> results(c.size());
   for (std::size_t i = 0; i < c.size(); ++i) results[i] = round_to(c[i], out, {});
   const auto graph = graph_of(r);
-  const std::vector<Tensor> inputs = {stored(a, in, extents(r.m, r.k)), stored(b, in, extents(r.k, r.n))}, outputs = {stored(results, out, extents(r.m, r.n))};
+  const std::vector<Tensor> inputs = {stored_tensor(in, extents(r.m, r.k), a), stored_tensor(in, extents(r.k, r.n), b)}, outputs = {stored_tensor(out, extents(r.m, r.n), results)};
   Report report;
   std::vector<double> plain, certified;
   for (int k = 0; k < rounds; ++k) {

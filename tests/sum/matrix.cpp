@@ -6,6 +6,7 @@
 #include "eval/evaluate.hpp"
 #include "ops/op.hpp"
 #include "ops/planted.hpp"
+#include "tests/stored_tensor.hpp"
 #include "tests/sum/cases.hpp"
 #include "tests/sum/checks.hpp"
 
@@ -134,27 +135,6 @@ struct Operands {
   std::vector<Tensor> tensors;
 };
 
-/// Stored as a program has them: float32 numbers and codes of 16 bits where there are such.
-Tensor stored(const Format& f, Extents extents, const std::vector<double>& values) {
-  const bool is_f32 = f == *find_format("f32");
-  if (!is_f32 && f.width() != 16) return Tensor::of(Type::of(f), std::move(extents), values);
-  const std::size_t size = is_f32 ? 4 : 2;
-  auto bytes = std::make_shared<std::vector<std::byte>>(values.size() * size);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t code = encode(f, values[i]);
-    std::memcpy(bytes->data() + i * size, &code, size);
-  }
-  Tensor t;
-  t.type = Type::of(f);
-  t.storage = is_f32 ? Storage::f32 : Storage::code;
-  t.byte_strides = contiguous_strides(extents);
-  for (std::int64_t& s : t.byte_strides) s *= static_cast<std::int64_t>(size);
-  t.extents = std::move(extents);
-  t.data = bytes->data();
-  t.owner = bytes;
-  return t;
-}
-
 Operands operands_of(const Product& p, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   Operands o;
@@ -243,8 +223,8 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
   Extents shape_a = p.left_transposed ? Extents{p.k, p.m} : Extents{p.m, p.k}, shape_b = p.transposed ? Extents{p.n, p.k} : Extents{p.k, p.n};
   if (p.batch > 1) shape_a.insert(shape_a.begin(), p.batch);
   if (p.both_batched) shape_b.insert(shape_b.begin(), p.batch);
-  o.tensors.push_back(stored(p.a, shape_a, o.a));
-  o.tensors.push_back(stored(p.b, shape_b, o.b));
+  o.tensors.push_back(stored_tensor(p.a, shape_a, o.a));
+  o.tensors.push_back(stored_tensor(p.b, shape_b, o.b));
   if (p.with_c) {
     const std::int64_t rows = p.one_row ? 1 : p.m, columns = p.one_column ? 1 : p.n;
     o.c = make(random, p.sum, p.data, rows * columns, 1);
