@@ -15,7 +15,7 @@ namespace {
 
 using Found = std::optional<std::string>;
 using Tier = EvaluateOptions::Tier;
-enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed, absorbed, deep, middles, below_power, at_largest };
+enum class Data { gaussian, cancelling, wide, integer, small_integer, sparse, subnormal, specials, huge, constructed, tiny, tiny_integer, one_signed, absorbed, deep, middles, below_power, at_largest, tied };
 
 std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, std::int64_t n, std::int64_t row) {
   std::normal_distribution<double> normal;
@@ -43,6 +43,7 @@ std::vector<double> make(std::mt19937_64& random, const Format& f, Data data, st
       case Data::middles:
       case Data::below_power:
       case Data::at_largest:
+      case Data::tied:
       case Data::absorbed: x = 0; break;
       default: break;
     }
@@ -208,6 +209,12 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
     for (std::int64_t k = 0; k < 3; ++k)
       for (std::int64_t j = 0; j < p.n; ++j) o.b[static_cast<std::size_t>(k * p.n + j)] = k == 0 ? largest : k == 1 ? half : std::ldexp(static_cast<double>(j % 3 - 1), -63);
   }
+  if (p.data == Data::tied) {  // 1 and half a spacing of float32: what is added decides, though no double holds the sum
+    for (std::int64_t i = 0; i < p.m; ++i)
+      for (std::int64_t k = 0; k < 2; ++k) o.a[static_cast<std::size_t>(i * p.k + k)] = k == 0 ? 1 : 0x1p-12;
+    for (std::int64_t j = 0; j < p.n; ++j)
+      for (std::int64_t k = 0; k < 2; ++k) o.b[static_cast<std::size_t>(k * p.n + j)] = k == 0 ? 1 : 0x1p-12;
+  }
   if (p.data == Data::absorbed) {
     // Two large terms that cancel, and small ones that float32 loses one by one beside them: magnitudes come out too small.
     const auto significand = [&] { return 1 + static_cast<double>(random() % 128) / 128; };
@@ -228,6 +235,7 @@ Operands operands_of(const Product& p, std::uint64_t seed) {
   if (p.with_c) {
     const std::int64_t rows = p.one_row ? 1 : p.m, columns = p.one_column ? 1 : p.n;
     o.c = make(random, p.sum, p.data, rows * columns, 1);
+    for (std::size_t i = 0; p.data == Data::tied && i < o.c.size(); ++i) o.c[i] = static_cast<double>(static_cast<int>(i % 3) - 1) * 0x1p-80;
     o.tensors.push_back(Tensor::of(Type::of(p.sum), {rows, columns}, o.c));
   }
   if (p.scaled) o.tensors.push_back(Tensor::scalar(p.beta));
@@ -462,6 +470,14 @@ std::vector<Product> products() {
               p.both_batched = s.batch > 1 && turn % 7 != 0 && data != Data::cancelling;
             });
       }
+  for (const bool minus : {false, true})
+    put(std::string("f32 half way, and a little more or less") + (minus ? " subtracted" : ""), f32, f32, f32, Data::tied, [&](Product& p) {
+      p.m = 24, p.k = 40, p.n = 48;
+      p.rounds = false;
+      p.with_c = true;
+      p.stored = f32;
+      p.minus = minus;
+    });
   for (const bool minus : {false, true})
     put(std::string("f32 gaussian and C in strips") + (minus ? ", subtracted" : ""), f32, f32, f32, Data::gaussian, [&](Product& p) {
       p.m = 9, p.k = 17, p.n = 1100;
