@@ -86,7 +86,7 @@ void run_matrix_sum(Engine& engine, const SumNode& sum, SumPlane& out, int preci
     std::copy(part.grid.begin(), part.grid.end(), whole.grid.begin() + first);
   });
   // Users that round to a few bits need no more of the magnitude than float32 gives.
-  bool coarse = rounds && precision <= 8 && !library_is_behind();
+  bool coarse = rounds && precision <= 8;
   for (const Term& t : sum.terms)
     if (!t.reduced.empty())
       for (const NodeId operand : {t.a.node, t.b->node}) coarse &= contains(*find_type("f32"), engine.graph()[operand].type);

@@ -445,9 +445,10 @@ std::vector<Product> products() {
           });
     }
   // Exact but for the magnitude, whose last bits decide.
-  for (const std::int64_t columns : {264, 7})  // in tiles; by BLAS with magnitudes in float32
-    put("bf16 absorbed stored in bf16, " + std::to_string(columns) + " columns", bf16, bf16, f32, Data::absorbed, [&](Product& p) {
-      p.m = columns < 8 ? 4096 : 256, p.n = columns, p.k = 66;
+  for (const bool halves : {true, false})  // two products by BLAS with magnitudes in float32; in tiles
+    put(std::string("bf16 absorbed stored in bf16") + (halves ? ", in halves" : ""), bf16, bf16, f32, Data::absorbed, [&](Product& p) {
+      p.m = 256, p.n = 264, p.k = 66;
+      p.halves = halves;
       p.stored = bf16;
     });
   // What is added to a product that is rounded at once: of its shape, a row or a column of it, in strips of columns.
