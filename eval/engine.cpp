@@ -199,11 +199,11 @@ std::optional<std::array<NodeId, 2>> Engine::multiplies_in_place(NodeId id, Node
   if (!suits_tiles(extents, terms, rounds, id == sum ? nullptr : &graph_[id])) return {};
   const Term* const product = matrix_term_of(extents, terms);
   const std::array<NodeId, 2> operands{product->a.node, product->b->node};
-  const bool all = sums_in_place(operands[0]) && sums_in_place(operands[1]);
-  for (const Term& t : terms)
-    for (const NodeId id_of : operands)
-      if (&t != product && (t.a.node == id_of || (t.b && t.b->node == id_of))) return {};
-  return all ? std::optional(operands) : std::nullopt;
+  for (const NodeId operand : operands) {
+    const auto reads = [&](const Term& t) { return &t != product && (t.a.node == operand || (t.b && t.b->node == operand)); };
+    if (!sums_in_place(operand) || std::any_of(terms.begin(), terms.end(), reads)) return {};
+  }
+  return operands;
 }
 
 /// So may a reduction of an input over its last dimensions.

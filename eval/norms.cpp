@@ -25,25 +25,7 @@ ERX_VECTOR_CLONES void add_line(const double* x, std::size_t n, double* squares,
   }
 }
 
-/// The same for `terms` terms of as many lines as registers hold.
-constexpr std::size_t side_by_side = 16;
-ERX_VECTOR_CLONES void add_lines(const double* x, std::int64_t terms, std::int64_t stride, double* squares, double* grids) {
-  double square[side_by_side] = {}, grid[side_by_side];
-  std::fill(grid, grid + side_by_side, infinity);
-  for (std::int64_t k = 0; k < terms; ++k, x += stride)
-    for (std::size_t l = 0; l < side_by_side; ++l) {
-      square[l] += x[l] * x[l];
-      const double bit = lowest_bit(x[l]);
-      grid[l] = bit < grid[l] ? bit : grid[l];
-    }
-  for (std::size_t l = 0; l < side_by_side; ++l) {
-    squares[l] += square[l];
-    grids[l] = grid[l] < grids[l] ? grid[l] : grids[l];
-  }
-}
-
-}  // namespace
-
+/// Of n terms of one line.
 ERX_VECTOR_CLONES void measure_along(const double* x, std::size_t n, double& square, double& grid) {
   constexpr std::size_t lanes = 16;
   double squares[lanes] = {}, grids[lanes];
@@ -63,12 +45,7 @@ ERX_VECTOR_CLONES void measure_along(const double* x, std::size_t n, double& squ
   grid = std::min(grid, fold_lanes(grids, [](double a, double b) { return a < b ? a : b; }));
 }
 
-void measure_across(const double* x, std::int64_t terms, std::int64_t stride, std::size_t n, double* squares, double* grids) {
-  std::size_t l = 0;
-  for (; terms > 1 && l + side_by_side <= n; l += side_by_side) add_lines(x + l, terms, stride, squares + l, grids + l);
-  if (l < n)
-    for (std::int64_t k = 0; k < terms; ++k) add_line(x + k * stride + l, n - l, squares + l, grids + l);
-}
+}  // namespace
 
 double norm_of(double square, std::int64_t terms) {
   const double n = std::sqrt(square) * (planted(Mistake::raw_norms) ? 1 : 1 + static_cast<double>(terms + 8) * 0x1p-52);

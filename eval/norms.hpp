@@ -15,10 +15,6 @@ struct Profile {
 /// `flags` may be null: no special values and no zeros.
 Profile profile(const double* data, const std::uint8_t* flags, std::int64_t lines, std::int64_t line_stride, std::int64_t terms, std::int64_t term_stride);
 
-/// The same in pieces: squares and lowest bits of n terms of one line, added to what is there.
-void measure_along(const double* x, std::size_t n, double& square, double& grid);
-/// Of `terms` terms of n lines side by side, from one term to the next `stride`.
-void measure_across(const double* x, std::int64_t terms, std::int64_t stride, std::size_t n, double* squares, double* grids);
 /// The norm of a line of `terms` terms from the sum of their squares, which may be infinite or NaN.
 double norm_of(double square, std::int64_t terms);
 
