@@ -30,10 +30,12 @@ void ConeOutput::put(const Tile& t, std::int64_t first, std::int64_t count) {
     if (!settled_) copy(t.hi_d, count, plane_.hi_d, first);
     has_upper_[static_cast<std::size_t>(first / tile_)] = 1;
   }
-  if (!t.plain) {
-    std::call_once(flags_once_, [&] { plane_.flags = std::make_shared<FlagBytes>(static_cast<std::size_t>(n_), 0); });
-    std::copy(t.flags, t.flags + count, plane_.flags->data() + first);
-  }
+  if (!t.plain) std::copy(t.flags, t.flags + count, flags(first));
+}
+
+std::uint8_t* ConeOutput::flags(std::int64_t first) {
+  std::call_once(flags_once_, [&] { plane_.flags = std::make_shared<FlagBytes>(static_cast<std::size_t>(n_), 0); });
+  return plane_.flags->data() + first;
 }
 
 void ConeOutput::end_of_block() const {

@@ -18,6 +18,11 @@ class ConeOutput {
   /// Elements first .. first + count. Threads may write different tiles at the same time.
   void put(const Tile&, std::int64_t first, std::int64_t count);
 
+  /// Where the settled single numbers of elements first .. , and their flags if some have one, are to be written instead.
+  double* place(std::int64_t first) { return plane_.lo_d->data() + first; }
+  std::uint8_t* flags(std::int64_t first);
+  bool past_caches() const { return large_; }  // too much for them to hold
+
   /// By each thread after its tiles: before others read them. (Waiting after each tile would take as long as the tile.)
   void end_of_block() const;
 

@@ -3,9 +3,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "eval/cone_output.hpp"
 #include "eval/parallel.hpp"
+#include "eval/rounded_input.hpp"
 #include "eval/tally.hpp"
 #include "eval/tile_runner.hpp"
 #include "ops/clones.hpp"
@@ -95,25 +98,40 @@ Plane run_single(Engine& engine, const Cone& cone, std::int64_t n, bool settle, 
   const bool forced = options.lowest != EvaluateOptions::Tier::f64;
   const std::int64_t tile = options.tile ? std::min(options.tile, n_tile) : n_tile;
   ConeOutput out(n, tile, settle);
+  const std::optional<RoundedInput> direct = settle && !forced ? RoundedInput::of(engine, cone) : std::nullopt;
+  const std::int64_t run = 8 * tile;  // long enough to write past the caches at full speed
   // Many tiles per block, so that buffers are made rarely; few enough for every thread to have several.
   const std::int64_t tiles = (n + tile - 1) / tile, per_block = tile * std::clamp<std::int64_t>(tiles / (8 * thread_count(options)), 1, 128);
   parallel_blocks((n + per_block - 1) / per_block, options, [&](std::int64_t block) {
-    TileRunner runner(engine, cone);
+    std::optional<TileRunner> runner;
     Patched patched;
-    for (std::int64_t first = block * per_block; first < std::min(n, (block + 1) * per_block); first += tile) {
+    const std::int64_t start = block * per_block, end = std::min(n, start + per_block);
+    // Elements before `tried` were rounded straight from the input, or belong to a run that cannot be.
+    bool flagged = false;  // as the run before, most likely
+    for (std::int64_t first = start, tried = start; first < end;) {
       stop_if_asked(options);
-      const std::int64_t count = std::min(tile, n - first);
-      runner.start(first, count);
-      const Tile& t = runner.run(0);
+      if (direct && first >= tried) {
+        tried = std::min(end, first + run);
+        flagged = flagged || direct->run(first, tried - first, out.place(first), out.past_caches()) != Decoded::nonzero;
+        if (!flagged || direct->run(first, tried - first, out.place(first), out.flags(first), out.past_caches())) {
+          first = tried;
+          continue;
+        }
+      }
+      const std::int64_t count = std::min(tile, end - first);
+      const std::int64_t at = std::exchange(first, first + count);
+      if (!runner) runner.emplace(engine, cone);
+      runner->start(at, count);
+      const Tile& t = runner->run(0);
       if (!t.scalar && (settle ? !forced && is_decided(t, count) : t.plain || t.numbers)) {
-        out.put(t, first, count);
+        out.put(t, at, count);
         continue;
       }
       out.put(patched.tile(t, count, [&](std::int64_t i, Member& m) {
         if (!settle || !(forced || is_undecided(m))) return;
         stop_if_asked(options);  // an element may take milliseconds
-        m = climbed(climb(engine, cone, first + i, 0), tally);
-      }), first, count);
+        m = climbed(climb(engine, cone, at + i, 0), tally);
+      }), at, count);
     }
     out.end_of_block();
   });

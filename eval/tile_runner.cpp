@@ -141,10 +141,20 @@ void TileRunner::load_in_place(int slot, const Tensor& tensor) {
   Buffer& b = buffer(slot);
   const auto n = static_cast<std::size_t>(count_);
   t = Tile{};
-  t.lo_d = b.array(0);
   t.flags = b.flags.get();
-  tensor.decode(first_, count_, t.lo_d);
-  const Decoded found = fill_flags(t.lo_d, t.flags, n);
+  Decoded found = Decoded::special;
+  // Doubles side by side are read where they are; a special value has to be written over.
+  const std::optional<Elements> elements = tensor.elements();
+  const double* const doubles = reinterpret_cast<const double*>(tensor.data) + first_;
+  if (elements && elements->kind == Elements::Kind::f64 && reinterpret_cast<std::uintptr_t>(tensor.data) % alignof(double) == 0) found = look_at(doubles, n);
+  if (found == Decoded::special) {
+    t.lo_d = b.array(0);
+    tensor.decode(first_, count_, t.lo_d);
+    found = fill_flags(t.lo_d, t.flags, n);
+  } else {
+    t.lo_d = const_cast<double*>(doubles);
+    if (found == Decoded::numbers) zero_flags(doubles, t.flags, n);
+  }
   t.lo_u = t.hi_d = t.hi_u = t.lo_d;
   t.plain = found == Decoded::nonzero;
   t.numbers = found != Decoded::special;

@@ -28,11 +28,6 @@ ERX_VECTOR_CLONES Odd find_odd(const double* x, std::size_t n) {
   return {zero, special};
 }
 
-ERX_VECTOR_CLONES void zero_flags(const double* x, std::uint8_t* flags, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) flags[i] = static_cast<std::uint8_t>(bits_of(x[i]) << 1 == 0 ? has_pzero << (bits_of(x[i]) >> 63) : 0);
-}
-static_assert(has_nzero == has_pzero << 1);
-
 ERX_VECTOR_CLONES bool one_array(const double* d, const double* u, std::size_t n) {
   std::uint64_t apart = 0;
   for (std::size_t i = 0; i < n; ++i) apart |= static_cast<std::uint64_t>(!(d[i] == u[i]));
@@ -56,7 +51,13 @@ ERX_VECTOR_CLONES bool are_told(const double* x, const std::uint8_t* flags, std:
   return untold == 0;
 }
 
+static_assert(has_nzero == has_pzero << 1);
+
 }  // namespace
+
+ERX_VECTOR_CLONES void zero_flags(const double* x, std::uint8_t* flags, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) flags[i] = static_cast<std::uint8_t>(bits_of(x[i]) << 1 == 0 ? has_pzero << (bits_of(x[i]) >> 63) : 0);
+}
 
 Decoded look_at(const double* values, std::size_t n) {
   const Odd odd = find_odd(values, n);

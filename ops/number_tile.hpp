@@ -14,6 +14,7 @@ enum class Decoded { nonzero, numbers, special };
 /// Nonzero finite numbers have no flags, and none are written then; else every element gets its own. Special values become 0 with their flags.
 Decoded fill_flags(double* values, std::uint8_t* flags, std::size_t n);
 Decoded look_at(const double* values, std::size_t n);
+void zero_flags(const double* x, std::uint8_t* flags, std::size_t n);  // of zeros by their signs; 0 for all else
 
 /// Sets `plain` and `numbers` of a point whose arrays and flags are written: where every enclosure is one number, its two arrays become one.
 /// Zeros of one sign get it in their double.

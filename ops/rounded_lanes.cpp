@@ -4,6 +4,7 @@
 
 #include "ops/clones.hpp"
 #include "ops/num/f64.hpp"
+#include "ops/number_tile.hpp"
 
 namespace erx {
 namespace {
@@ -105,14 +106,6 @@ RoundLoop round_loop(const BulkRounding& round, bool single) {
 bool is_float64(const Format& f) {
   return f.precision() == 53 && f.emin() == -1022 && f.emax() == 1023 && f.has_sign && f.has_subnormals && f.has_zero && f.has_negative_zero();
 }
-
-ERX_VECTOR_CLONES void zero_flags(const double* x, std::uint8_t* flags, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(x[i]);
-    flags[i] = static_cast<std::uint8_t>(bits << 1 == 0 ? has_pzero << (bits >> 63) : 0);
-  }
-}
-static_assert(has_nzero == has_pzero << 1);
 
 ERX_VECTOR_CLONES void mark_special(const std::uint8_t* flags, std::uint64_t* bad, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) bad[i] = -static_cast<std::uint64_t>(flags[i] != 0);

@@ -45,10 +45,9 @@ using Codes [[gnu::vector_size(64)]] = std::int64_t;
 /// What a loop needs of a format of 16 bits.
 struct Widening {
   explicit Widening(const Elements& e)
-      : float_shift(23 - e.fraction_bits), shift(52 - e.fraction_bits), scale(std::bit_cast<double>(static_cast<std::uint64_t>(1023 + e.to_double) << 52)), greatest((0x7fff >> e.fraction_bits) << e.fraction_bits) {}
+      : float_shift(23 - e.fraction_bits), shift(52 - e.fraction_bits), moved(static_cast<std::int64_t>(e.to_double) << 52), least_normal(std::int64_t{1} << e.fraction_bits), greatest((0x7fff >> e.fraction_bits) << e.fraction_bits) {}
   int float_shift, shift;
-  double scale;
-  std::int64_t greatest;  // magnitudes from here on are special
+  std::int64_t moved, least_normal, greatest;  // `greatest`: magnitudes from here on are special
 };
 
 template <Elements::Kind kind>
@@ -61,10 +60,11 @@ template <Elements::Kind kind>
     const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     if constexpr (kind == Elements::Kind::head_of_f32) {
       to = _mm512_maskz_cvtps_pd(0xff, _mm256_castsi256_ps(_mm256_sllv_epi32(_mm256_cvtepu16_epi32(codes), _mm256_set1_epi32(w.float_shift))));
-    } else {  // the magnitude as the bits of a double has the wrong exponent by a constant, subnormals included
+    } else {  // as Tensor::decode has it
       const Codes code = reinterpret_cast<Codes>(_mm512_maskz_cvtepu16_epi64(0xff, codes)), magnitude = code & 0x7fff;
       const Codes special = (magnitude >= w.greatest) & 0x7ff0000000000000, sign = (code & 0x8000) << 48;
-      const Eight value = reinterpret_cast<Eight>(magnitude << w.shift) * w.scale;
+      const Codes subnormal = magnitude < w.least_normal, one = subnormal & (std::int64_t{1} << 52);
+      const Eight value = reinterpret_cast<Eight>((magnitude << w.shift) + w.moved + one) - reinterpret_cast<Eight>((w.moved & subnormal) + one);
       to = reinterpret_cast<Eight>(reinterpret_cast<Codes>(value) | special | sign);
     }
   }

@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "bindings/call.hpp"
+#include "eval/buffer.hpp"
 #include "eval/evaluate.hpp"
 #include "ir/format.hpp"
 #include "ops/clones.hpp"
-#include "ops/round_bulk.hpp"
+#include "ops/round_run.hpp"
+#include "ops/stream_copy.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -63,13 +65,13 @@ void print(const std::string& name, const Times& t, const Times& peer, const std
   std::fflush(stdout);
 }
 
-template <class T>
-Tensor aliased(const std::vector<T>& values, Storage storage, const char* format) {
+template <class Values>
+Tensor aliased(const Values& values, Storage storage, const char* format) {
   Tensor t;
   t.type = Type::of(*find_format(format));
   t.storage = storage;
   t.extents = {static_cast<std::int64_t>(values.size())};
-  t.byte_strides = {sizeof(T)};
+  t.byte_strides = {sizeof values[0]};
   t.data = reinterpret_cast<const std::byte*>(values.data());
   return t;
 }
@@ -91,7 +93,7 @@ std::string decided(const Counters& c) {
 }
 
 void bench_round(int rounds) {
-  std::vector<double> x(n), out(n, 1.0);
+  Doubles x(n), out(n, 1.0);
   std::mt19937_64 random(1);
   for (double& v : x) v = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), static_cast<int>(random() % 31) - 85);
   const Tensor t = aliased(x, Storage::f64, "f64");
@@ -99,8 +101,14 @@ void bench_round(int rounds) {
     const Format* format = find_format(name);
     if (!format) continue;
     const BulkRounding round(*format, {});
+    // Formats without a sign are rounded tile by tile.
+    const auto kernel = [&] {
+      constexpr std::size_t run = 8192;
+      for (std::size_t i = 0; i < n; i += run) can_round_run(round) ? void(round_run(round, x.data() + i, out.data() + i, run, true)) : round(x.data() + i, out.data() + i, run);
+      end_of_stream();
+    };
     Counters c;
-    const auto times = interleaved({[&] { std::memcpy(out.data(), x.data(), n * sizeof(double)); }, [&] { round(x.data(), out.data(), n); },
+    const auto times = interleaved({[&] { std::memcpy(out.data(), x.data(), n * sizeof(double)); }, kernel,
                                     [&] { c = evaluate(std::string("round<") + name + ">(x)", {{"x", t}}); }},
                                    rounds);
     print(std::string("round ") + name + ", kernel", times[1], times[0]);
