@@ -80,7 +80,7 @@ class MatrixEnds::Work {
   std::vector<std::uint8_t> hard;
   std::vector<double> magnitude_row;
   std::optional<OtherTerms> other;
-  std::vector<std::uint32_t> open_in_row;
+  std::vector<std::uint32_t> open_in_row, undecided;
   std::vector<OpenElement> open;
   std::int64_t refined = 0;
 
@@ -128,6 +128,8 @@ MatrixEnds::MatrixEnds(Engine& engine, const SumNode& sum, SumPlane& out, Goal g
   // A rounding to a coarser format does not need the ends themselves; one as fine as the sum's would be left open by any width.
   users_round_ = then && rounds_ && then->attributes.format->precision() < f.precision();
   to_double_ = then && !rounds_ && others_.empty() && rounds_to_double(*then);
+  if (users_round_ && !rounds_freely(then->attributes.rounding)) after_ = rounds_at_once(*then);
+  ends_together_ = rounds_ && goal_.settle && !out.is_point() && others_.empty() && (!then || after_);
   in_float64_ = rounds_ && !then && goal_.settle && others_.empty() && !sum.rule.within && f.precision() == 53 && f.emax() == 1023 && !loses_subnormals(sum.rule);
 }
 
@@ -172,7 +174,7 @@ bool MatrixEnds::round_with_others(const MatrixBlock& b, std::int64_t i, const C
 void MatrixEnds::enclose_rows(const MatrixBlock& b, Work& w) {
   Plane& plane = out_.plane();
   const bool is_point = out_.is_point();
-  const ColumnRange columns = at_once_ && b.agrees ? ColumnRange::of(b.column_norm, b.column_grid, static_cast<std::size_t>(b.columns)) : ColumnRange{};
+  const ColumnRange columns = (at_once_ || ends_together_) && b.agrees ? ColumnRange::of(b.column_norm, b.column_grid, static_cast<std::size_t>(b.columns)) : ColumnRange{};
   for (std::int64_t i = 0; i < b.rows; ++i) {
     stop_if_asked(engine_.options());
     const std::int64_t start = b.start + i * b.width;
@@ -202,12 +204,20 @@ void MatrixEnds::enclose_rows(const MatrixBlock& b, Work& w) {
     double *const lo_d = plane.lo_d->data() + start, *const lo_u = goal_.settle ? inner.lo_u : plane.lo_u->data() + start;
     const Tile ends = is_point ? Tile{lo_d, lo_u, lo_d, lo_u, out_.flags() + start, true}
                                : Tile{lo_d, lo_u, goal_.settle ? inner.hi_d : plane.hi_d->data() + start, plane.hi_u->data() + start, out_.flags() + start, false};
-    enclose(w, row, ends);
-    if (!b.agrees) std::fill(w.hard.begin(), w.hard.end(), std::uint8_t{1});
-    for (std::size_t j = 0; j < w.width && !others_.empty(); ++j) w.hard[j] |= w.other->is_special(j);
-    list_open(ends, goal_.settle, w.hard.data(), w.width, w.open_in_row);
-    for (const std::uint32_t j : w.open_in_row)
-      w.open.push_back({i, j, w.hard[j] != 0, row.other ? row.other[j] : 0, row.other ? row.other_magnitude[j] : 0, row.other ? row.other_grid[j] : 0});
+    const bool in_blocks = ends_together_ && b.agrees;
+    const std::size_t step = in_blocks ? MatrixRowRule::ends_block : w.width;
+    if (in_blocks) rule_.ends_together(row, columns, after_ ? &*after_ : nullptr, ends.lo_d, ends.hi_u, ends.flags, w.undecided);
+    else w.undecided.assign(1, 0);
+    for (const std::uint32_t first : w.undecided) {
+      const std::size_t n = std::min(step, w.width - first);
+      const Tile part = from(ends, first);
+      enclose(w, row.part(first, n), part);
+      if (!b.agrees) std::fill(w.hard.begin(), w.hard.end(), std::uint8_t{1});
+      for (std::size_t j = 0; j < n && !others_.empty(); ++j) w.hard[j] |= w.other->is_special(j);
+      list_open(part, goal_.settle, w.hard.data(), n, w.open_in_row);
+      for (const std::uint32_t j : w.open_in_row)
+        w.open.push_back({i, first + j, w.hard[j] != 0, row.other ? row.other[j] : 0, row.other ? row.other_magnitude[j] : 0, row.other ? row.other_grid[j] : 0});
+    }
   }
 }
 

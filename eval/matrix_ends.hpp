@@ -82,7 +82,9 @@ class MatrixEnds {
   std::int64_t depth_;
   bool negative_, rounds_, users_round_, to_double_, in_float64_, coarse_ = false;
   MatrixRowRule rule_;
-  std::optional<BulkRounding> at_once_;
+  std::optional<BulkRounding> at_once_;  // of sums that are exact
+  std::optional<BulkRounding> after_;    // of sums that are rounded
+  bool ends_together_ = false;           // rows of their ends are worked out at once where that decides all
   double relative_, absolute_, magnitude_relative_ = 0, magnitude_absolute_ = 0;
   std::atomic<std::int64_t> decided_{0}, refined_{0}, big_{0}, exact_{0}, open_{0};
 

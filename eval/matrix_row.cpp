@@ -10,14 +10,6 @@
 
 namespace erx {
 
-/// What the loops below need, in registers.
-struct RowConstants {
-  double max_finite, eta, least_grid, significands;
-  double end_relative, end_absolute;  // from an end to the value of F that it rounds to, at most
-  ClosedBound exact, inexact;
-  std::uint64_t fits, sign_of_zero_with_exact_products;
-};
-
 namespace {
 
 const Format& any_format(const SumRule& rule) {
@@ -190,7 +182,8 @@ MatrixRowRule::MatrixRowRule(const SumRule& rule, std::int64_t leaves)
       least_grid_(loses_subnormals(rule) ? any_format(rule).min_normal() : eta_),
       significands_(std::ldexp(1.0, any_format(rule).precision())),
       up_(any_format(rule), {Mode::rtp, Overflow::sat, Flush::no}),
-      down_(any_format(rule), {Mode::rtn, Overflow::sat, Flush::no}) {}
+      down_(any_format(rule), {Mode::rtn, Overflow::sat, Flush::no}),
+      constants_{row_constants(false), row_constants(true)} {}
 
 namespace {
 
@@ -230,7 +223,7 @@ ERX_VECTOR_CLONES void enclose_in_float64(const MatrixRow& row, const PairRow& s
 }  // namespace
 
 void MatrixRowRule::in_float64(const MatrixRow& row, const PairRow& sums, double* lo, double* hi, std::uint8_t* flags, std::uint8_t* open) const {
-  const RowConstants k = row_constants(0, 0);
+  const RowConstants& k = constants_[false];
   constexpr std::size_t block = 256;
   std::uint64_t code[block];
   for (std::size_t first = 0; first < sums.n; first += block) {
@@ -240,8 +233,9 @@ void MatrixRowRule::in_float64(const MatrixRow& row, const PairRow& sums, double
   }
 }
 
-RowConstants MatrixRowRule::row_constants(double end_relative, double end_absolute) const {
-  return {any_format(rule_).max_finite(), eta_, least_grid_, significands_, end_relative, end_absolute, exact_, inexact_, mask(rule_.products_fit),
+RowConstants MatrixRowRule::row_constants(bool users_round) const {
+  const bool room = users_round && !planted(Mistake::sum_not_rounded);
+  return {any_format(rule_).max_finite(), eta_, least_grid_, significands_, room ? 2 / significands_ * (1 + 0x1p-20) : 0, room ? eta_ : 0, exact_, inexact_, mask(rule_.products_fit),
           rule_.within || loses_subnormals(rule_) ? either_zero : std::uint64_t{has_pzero}};
 }
 
@@ -314,8 +308,7 @@ bool MatrixRowRule::rounded(const MatrixRow& r, const ColumnRange& range, const 
 void MatrixRowRule::operator()(const MatrixRow& r, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags,
                                std::uint8_t* hard) const {
   const bool encloses = r.users_round && rule_.rounds && !rule_.within;
-  const bool room = encloses && !planted(Mistake::sum_not_rounded);
-  const RowConstants k = row_constants(room ? 2 / significands_ * (1 + 0x1p-20) : 0, room ? eta_ : 0);
+  const RowConstants& k = constants_[encloses];
   const auto kernel = rule_.rounds ? (r.other ? enclose_rounded_other : enclose_rounded) : (r.other ? enclose_exact_other : enclose_exact);
   constexpr std::size_t block = 256;
   std::uint64_t code[block];

@@ -30,16 +30,17 @@ struct MatrixRow {
   const double* other_magnitude = nullptr;
   const double* other_grid = nullptr;
 
-  /// One element of the product; the terms beside it are set by the caller.
-  MatrixRow at(std::size_t j) const {
-    MatrixRow one = *this;
-    one.columns = 1;
-    if (centre) one.centre += j;
-    if (magnitude) one.magnitude += j;
-    one.norm += j;
-    one.grid += j;
-    return one;
+  /// Some elements of the product; the terms beside it are set by the caller.
+  MatrixRow part(std::size_t first, std::size_t n) const {
+    MatrixRow some = *this;
+    some.columns = n;
+    if (centre) some.centre += first;
+    if (magnitude) some.magnitude += first;
+    some.norm += first;
+    some.grid += first;
+    return some;
   }
+  MatrixRow at(std::size_t j) const { return part(j, 1); }
 };
 
 /// What holds for all columns of a block.
@@ -49,7 +50,13 @@ struct ColumnRange {
   static ColumnRange of(const double* norms, const double* grids, std::size_t n);
 };
 
-struct RowConstants;
+/// What loops over a row need, in registers.
+struct RowConstants {
+  double max_finite, eta, least_grid, significands;
+  double end_relative, end_absolute;  // from an end to the value of F that it rounds to, at most
+  ClosedBound exact, inexact;
+  std::uint64_t fits, sign_of_zero_with_exact_products;
+};
 
 class MatrixRowRule {
  public:
@@ -70,6 +77,12 @@ class MatrixRowRule {
   /// is, `open` is not filled.
   bool rounded(const MatrixRow& row, const ColumnRange& range, const BulkRounding& to, double* out, std::uint8_t* open) const;
 
+  /// The ends of sums that are rounded in any order, in a format of their own or (`then`) rounded to nearest by it, for a row without other
+  /// terms: all of them by one straight line in the magnitude, `ends_block` at a time. `undecided`: the first elements of blocks in which an
+  /// element is open, not finite or perhaps exact; there the arrays mean nothing.
+  static constexpr std::size_t ends_block = 128;  // few enough that most have no such element
+  void ends_together(const MatrixRow& row, const ColumnRange& range, const BulkRounding* then, double* lo, double* hi, std::uint8_t* flags, std::vector<std::uint32_t>& undecided) const;
+
   /// Fills the ends (where the sum is not rounded, hi_* may be lo_*) and flags; `hard[j]` is set where the scalar rule has to decide.
   void operator()(const MatrixRow& row, double* lo_d, double* lo_u, double* hi_d, double* hi_u, std::uint8_t* flags, std::uint8_t* hard) const;
 
@@ -79,7 +92,9 @@ class MatrixRowRule {
   double eta_, least_grid_, significands_;
   BulkRounding up_, down_;
 
-  RowConstants row_constants(double end_relative, double end_absolute) const;
+  RowConstants constants_[2];  // by whether users round
+
+  RowConstants row_constants(bool users_round) const;
 };
 
 }  // namespace erx

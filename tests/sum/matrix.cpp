@@ -425,6 +425,9 @@ std::vector<Product> products() {
       all.push_back(p);
     }
   }
+  // Ends on both sides of 0, where that is one zero.
+  for (const Data data : {Data::gaussian, Data::cancelling, Data::integer})
+    put("bf16 data " + std::to_string(static_cast<int>(data)) + " stored in f8e4m3fnuz", bf16, bf16, f32, data, [&](Product& p) { p.stored = *find_format("f8e4m3fnuz"); });
   // Shapes that fill tiles, or leave a part of one; one run of terms, or several; small batches and strips of columns.
   struct Shape {
     std::int64_t batch, m, k, n;
