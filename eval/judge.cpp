@@ -64,6 +64,25 @@ ERX_VECTOR_CLONES bool covers_all(const double* lo, const double* hi, const doub
   return outside == 0;
 }
 
+ERX_VECTOR_CLONES bool has_specials(const std::uint8_t* flags, std::size_t n) {
+  std::uint8_t found = 0;
+  for (std::size_t i = 0; i < n; ++i) found |= flags[i];
+  return found & ~any_zero;
+}
+
+/// covers_all where sets may hold special values, or nothing else.
+ERX_VECTOR_CLONES bool covers_specials(const double* lo, const double* hi, const std::uint8_t* flags, const double* values, std::size_t n) {
+  std::uint64_t outside = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(values[i]), magnitude = bits & 0x7fffffffffffffff, infinite = 0x7ff0000000000000, f = flags[i];
+    const std::uint64_t is_finite = -static_cast<std::uint64_t>(magnitude < infinite), is_nan = -static_cast<std::uint64_t>(magnitude > infinite), is_negative = -(bits >> 63);
+    const std::uint64_t asked = (is_nan & has_nan) | (~is_nan & ((is_negative & has_ninf) | (~is_negative & has_pinf)));
+    const std::uint64_t in_range = -static_cast<std::uint64_t>((lo[i] <= values[i]) & (values[i] <= hi[i])) & -static_cast<std::uint64_t>((f & no_reals) == 0);
+    outside |= (is_finite & ~in_range) | (~is_finite & -static_cast<std::uint64_t>((f & asked) == 0));
+  }
+  return outside == 0;
+}
+
 }  // namespace
 
 bool Judge::holds(const Set<F64>& s, double v) const {
@@ -139,19 +158,20 @@ Distance Judge::distance(std::size_t i, const Got& got) const {
   return best;
 }
 
-bool Judge::is_plain(std::int64_t first, std::int64_t count) const {
-  if (sets_.planes.size() != 1 || is_complex() || signed_zero_ || members_) return false;
-  const Plane& p = sets_.planes[0];
-  std::uint8_t found = 0;
-  if (p.flags)
-    for (std::int64_t i = 0; i < count; ++i) found |= (*p.flags)[static_cast<std::size_t>(first + i)];
-  return !(found & ~any_zero);
-}
-
-void Judge::check_plain(std::int64_t first, std::span<const double> values, double& members, std::vector<std::int64_t>& outside) const {
+void Judge::check_simple(std::int64_t first, std::span<const double> values, double& members, std::vector<std::int64_t>& outside) const {
   const Plane& p = sets_.planes[0];
   const double *lo = p.lo() + first, *hi = p.hi() + first;
+  const std::uint8_t* const flags = p.flags ? p.flags->data() + first : nullptr;
   const std::size_t n = values.size();
+  if (flags && has_specials(flags, n)) {
+    const bool points = p.lo_d == p.hi_u;
+    for (std::size_t i = 0; i < n; ++i)
+      members += std::popcount(static_cast<unsigned>(flags[i] & (has_nan | any_infinity))) + (flags[i] & no_reals ? 0 : points || lo[i] == hi[i] ? 1 : counter_(lo[i], hi[i]));
+    if (covers_specials(lo, hi, flags, values.data(), n)) return;
+    for (std::size_t i = 0; i < n; ++i)
+      if (!covers(static_cast<std::size_t>(first) + i, {values[i]})) outside.push_back(first + static_cast<std::int64_t>(i));
+    return;
+  }
   if (p.lo_d == p.hi_u) members += static_cast<double>(n);
   else if (const std::optional<std::int64_t> count = counter_.in_total(lo, hi, n)) members += static_cast<double>(*count);
   else

@@ -45,10 +45,10 @@ class Judge {
   Distance distance(std::size_t i, const Got&) const;
   Distance distance(const Set<F64>& re, const Set<F64>* im, const Got&) const;
 
-  /// Is every set of the block one interval of numbers?
-  bool is_plain(std::int64_t first, std::int64_t count) const;
-  /// Such a block, without branches where nothing is outside.
-  void check_plain(std::int64_t first, std::span<const double> values, double& members, std::vector<std::int64_t>& outside) const;
+  /// Is every set one interval of numbers, and special values, whatever the sign of a zero?
+  bool is_simple() const { return sets_.planes.size() == 1 && !is_complex() && !signed_zero_ && !members_; }
+  /// A block of such sets, without branches where nothing is outside.
+  void check_simple(std::int64_t first, std::span<const double> values, double& members, std::vector<std::int64_t>& outside) const;
 
  private:
   const SetTensor& sets_;

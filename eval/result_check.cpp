@@ -105,8 +105,8 @@ void ResultCheck::add(const Section& section, const SetTensor& sets) {
     if (is_complex) im.decode(first, count, imaginary.data());
     const std::size_t before = b.outside.size();
     const auto got_at = [&](std::int64_t i) { return Got{values[static_cast<std::size_t>(i)], is_complex ? imaginary[static_cast<std::size_t>(i)] : 0}; };
-    if (mask_.empty() && judge.is_plain(first, count)) {
-      judge.check_plain(first, {values.data(), static_cast<std::size_t>(count)}, b.members, b.outside);
+    if (mask_.empty() && judge.is_simple()) {
+      judge.check_simple(first, {values.data(), static_cast<std::size_t>(count)}, b.members, b.outside);
       b.checked += count;
     } else {
       for (std::int64_t i = 0; i < count; ++i) {

@@ -26,6 +26,7 @@ struct Neg {
 
 struct Add {
   static constexpr const lanes::Loops& loops = lanes::sum;
+  static constexpr bool specials_go_by_sign = true;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context) {
     const Parts a = parts(x[0]), b = parts(x[1]);
@@ -49,6 +50,7 @@ struct Add {
 
 struct Sub {
   static constexpr const lanes::Loops& loops = lanes::difference;
+  static constexpr bool specials_go_by_sign = true;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes& attributes, Context c) {
     const std::array<Set<R>, 2> y = {x[0], Neg::of<R>(x.subspan(1, 1), attributes, c)};
@@ -58,6 +60,7 @@ struct Sub {
 
 struct Mul {
   static constexpr const lanes::Loops& loops = lanes::product;
+  static constexpr bool specials_go_by_sign = true;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes& attributes, Context c) {
     const Parts a = parts(x[0]), b = parts(x[1]);
@@ -90,6 +93,7 @@ struct Mul {
 
 struct Div {
   static constexpr const lanes::Loops& loops = lanes::quotient;
+  static constexpr bool specials_go_by_sign = true;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Parts a = parts(x[0]), b = parts(x[1]);

@@ -33,16 +33,33 @@ inline void write(const Tile& t, std::size_t i, const Set<F64>& s) {
   t.hi_u[i] = s.hi.u;
 }
 
+/// Operands of which one is special and the others are special or numbers: what they make is told by the signs of the numbers.
+template <class F>
+concept SpecialsGoBySign = requires { requires F::specials_go_by_sign; };
+
 /// Sets without reals, of the same special values, make the same: infinities and NaN come in crowds, and are worked out once.
 class SpecialResults {
  public:
+  /// by_sign: also beside single numbers of the same sign.
   template <class Make>
-  Set<F64> operator()(std::span<const Set<F64>> x, const Make& make) {
+  Set<F64> operator()(std::span<const Set<F64>> x, bool by_sign, const Make& make) {
     if (x.empty() || x.size() > 2) return make(x);
-    for (const Set<F64>& s : x)
-      if (s.has_reals()) return make(x);
-    const std::size_t key = x[0].flags | static_cast<std::size_t>(x.size() > 1 ? x[1].flags : 0) << 8;
-    Known& known = known_[(key ^ key >> 3 ^ key >> 8) % known_.size()];
+    constexpr std::size_t positive = 256, negative = 512, width = 10;
+    std::size_t key = 0;
+    bool special = false;
+    for (const Set<F64>& s : x) {
+      key <<= width;
+      if (!s.has_reals()) {
+        key |= s.flags;
+        special = true;
+      } else if (by_sign && s.is_point && s.flags == 0 && (s.lo.d > 0 || s.lo.u < 0)) {
+        key |= s.lo.d > 0 ? positive : negative;
+      } else {
+        return make(x);
+      }
+    }
+    if (!special) return make(x);
+    Known& known = known_[(key ^ key >> 3 ^ key >> 8 ^ key >> 13) % known_.size()];
     if (known.key != key) known = {key, make(x)};
     return known.result;
   }
@@ -62,7 +79,7 @@ bool tile_by_lanes(const lanes::Loops& loops, std::span<const Tile> x, const Til
   return lanes::run(loops, x, out, n, [&](std::size_t i) {
     std::array<Set<F64>, 2> operands;
     for (std::size_t k = 0; k < x.size(); ++k) operands[k] = read(x[k], i);
-    write(out, i, special(std::span<const Set<F64>>(operands).first(x.size()), [&](std::span<const Set<F64>> some) { return F::template of<F64>(some, attributes, Context{}); }));
+    write(out, i, special(std::span<const Set<F64>>(operands).first(x.size()), SpecialsGoBySign<F>, [&](std::span<const Set<F64>> some) { return F::template of<F64>(some, attributes, Context{}); }));
   });
 }
 
@@ -88,7 +105,7 @@ void bulk_formula(std::span<const Tile> operands, const Tile& out, std::size_t n
   SpecialResults special;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < operands.size(); ++k) x[k] = read(operands[k], i);
-    write(out, i, special(x, [&](std::span<const Set<F64>> some) { return F::template of<F64>(some, attributes, Context{}); }));
+    write(out, i, special(x, SpecialsGoBySign<F>, [&](std::span<const Set<F64>> some) { return F::template of<F64>(some, attributes, Context{}); }));
   }
 }
 

@@ -23,7 +23,7 @@ RoundedTile rounded_formula(std::span<const Tile> x, const Tile& out, std::size_
         Hard& h = *static_cast<Hard*>(data);
         std::array<Set<F64>, 2> operands;
         for (std::size_t k = 0; k < h.x.size(); ++k) operands[k] = read(h.x[k], i);
-        write(h.out, i, h.special(std::span<const Set<F64>>(operands).first(h.x.size()), [&](std::span<const Set<F64>> some) {
+        write(h.out, i, h.special(std::span<const Set<F64>>(operands).first(h.x.size()), SpecialsGoBySign<F>, [&](std::span<const Set<F64>> some) {
           return round_set(F::template of<F64>(some, h.attributes, Context{}), *h.rounding.format, h.rounding.rounding, Context{});
         }));
       },
