@@ -8,6 +8,7 @@
 #include "eval/other_terms.hpp"
 #include "eval/parallel.hpp"
 #include "eval/refine.hpp"
+#include "eval/sum_parts.hpp"
 #include "ops/bulk.hpp"
 #include "ops/clones.hpp"
 #include "ops/dot2.hpp"
@@ -292,6 +293,23 @@ Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e, bo
   return Set<F64>::point(F64::exact(negative_ ? -nearest : nearest));
 }
 
+/// By the rule of one element, from the sum in twice the precision: where a sum may overflow, or be exact.
+Set<F64> MatrixEnds::from_parts(const MatrixBlock& b, const OpenElement& e) const {
+  const MatrixRow one = row(b, e.i, nullptr).at(e.j);
+  const double norm = one.row_norm * one.norm[0], n = static_cast<double>(depth_) + 16;
+  if (!rounds_ || !others_.empty() || !(norm < 0x1p900) || sum_.rule.needs_leaves(sum_.leaves)) return Set<F64>::special(undecided);
+  const double *x = b.row_factors(e.i), *y = b.column_factors(static_cast<std::int64_t>(e.j));
+  const Doubled sum = dot2_pair(x, y, static_cast<std::size_t>(depth_));
+  const double error = std::fabs(sum.low) + norm * n * n * 0x1p-104 + 2 * one.absolute + std::fabs(sum.high) * 0x1p-52, magnitude = magnitude_dot(x, y, static_cast<std::size_t>(depth_));
+  SumParts<F64> parts;
+  parts.lower = parts.upper = one.negative ? F64{-sum.high - error, -sum.high + error} : F64{sum.high - error, sum.high + error};
+  parts.magnitude = F64{magnitude * (1 - n * 0x1p-52) - n * 0x1p-1074, magnitude * (1 + n * 0x1p-52) + n * 0x1p-1074};
+  if (!(parts.magnitude.d > 0)) return Set<F64>::special(undecided);  // the sign of a zero
+  parts.leaves = parts.products = depth_;
+  parts.grid = product_grid(one.row_grid, one.grid[0]);
+  return after(sum_of_parts(parts, sum_.rule, {}));
+}
+
 Set<F64> MatrixEnds::climb(std::int64_t flat) {
   const Climbed c = goal_.finer(flat);
   ++(c.by == Climbed::By::big ? big_ : c.by == Climbed::By::exact ? exact_ : open_);
@@ -308,7 +326,8 @@ void MatrixEnds::settle(const MatrixBlock& b, Work& w) {
     stop_if_asked(engine_.options());
     const std::int64_t flat = b.start + e.i * b.width + static_cast<std::int64_t>(e.j);
     bool by_sum = false;
-    Set<F64> s = e.leaf_by_leaf ? goal_.bulk(flat) : from_factors(b, e, by_sum);
+    Set<F64> s = e.leaf_by_leaf ? from_parts(b, e) : from_factors(b, e, by_sum);
+    if (e.leaf_by_leaf && is_undecided(s)) s = goal_.bulk(flat);
     by_sums += by_sum;
     w.refined += !e.leaf_by_leaf && !by_sum && !is_undecided(s);
     if (goal_.settle && is_undecided(s)) {

@@ -96,6 +96,7 @@ class MatrixEnds {
   void decide_by_magnitudes(const MatrixBlock&, Work&);
   /// by_sum: whether the exact sum was needed.
   Set<F64> from_factors(const MatrixBlock&, const OpenElement&, bool& by_sum) const;
+  Set<F64> from_parts(const MatrixBlock&, const OpenElement&) const;
   Set<F64> climb(std::int64_t flat);
 };
 

@@ -64,6 +64,11 @@ ERX_VECTOR_CLONES double dot(const double* x, const double* y, std::size_t n) {
   return total + sum_of_lanes(sum);
 }
 
+/// What a number rounds to: finite and not 0, or special.
+Set<F64> single(double x) {
+  return std::isfinite(x) ? Set<F64>::point(F64::exact(x)) : Set<F64>::special(x > 0 ? has_pinf : x < 0 ? has_ninf : has_nan);
+}
+
 }  // namespace
 
 bool pairs_pay(const LineSample& rows, const LineSample& columns, const PairGoal& goal, const MatrixRowRule& rule, double relative, double absolute, bool negative) {
@@ -81,6 +86,7 @@ bool pairs_pay(const LineSample& rows, const LineSample& columns, const PairGoal
         continue;
       }
       const double centre = dot(rows.values.data() + i * depth, columns.values.data() + j * depth, depth);
+      if (std::fabs(centre) > (1 + 0x1p-10) * goal.fast->format().max_finite()) continue;  // overflows in any precision
       MatrixRow one{1, &centre, nullptr, &columns.profile.norm[j], &columns.profile.grid[j], rows.profile.norm[i], rows.profile.grid[i], relative, absolute, 0, 0, false, negative};
       double rounded;
       std::uint8_t is_open;
@@ -144,8 +150,8 @@ PairCounts settle_by_pairs(const PairPanel& p, const PairGoal& goal, const LineP
         if (set) put(e.i, e.j, *set);
       } else {
         const double nearest = round_to(s.chopped(), *goal.format, goal.rounding);
-        found = nearest != 0 && std::isfinite(nearest);
-        if (found) put(e.i, e.j, Set<F64>::point(F64::exact(p.negative ? -nearest : nearest)));
+        found = nearest != 0;
+        if (found) put(e.i, e.j, single(p.negative ? -nearest : nearest));
       }
     }
     counts.exact += found;

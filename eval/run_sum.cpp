@@ -17,6 +17,7 @@
 #include "eval/parallel.hpp"
 #include "eval/reduce.hpp"
 #include "eval/reduce_line.hpp"
+#include "eval/special_sum.hpp"
 #include "eval/sum_plane.hpp"
 #include "eval/sum_parts.hpp"
 #include "eval/tally.hpp"
@@ -216,7 +217,8 @@ Stored run_sum(Engine& engine, NodeId id, std::optional<NodeId> then) {
       }
     }
     BulkReader reader(engine);
-    const Set<F64> s = sum_element<F64>(sum, e, reader, {});
+    const std::optional<Set<F64>> special = special_sum(sum, e, [&](NodeId leaf) { return reader.line(leaf); });
+    const Set<F64> s = special ? *special : sum_element<F64>(sum, e, reader, {});
     return after ? row(*after).map.f64({&s, 1}, after->attributes, {}) : s;
   };
   // Few elements climb: they read where the inputs are, which arrays of them all would cost more than.

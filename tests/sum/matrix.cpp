@@ -428,6 +428,17 @@ std::vector<Product> products() {
   // Ends on both sides of 0, where that is one zero.
   for (const Data data : {Data::gaussian, Data::cancelling, Data::integer})
     put("bf16 data " + std::to_string(static_cast<int>(data)) + " stored in f8e4m3fnuz", bf16, bf16, f32, data, [&](Product& p) { p.stored = *find_format("f8e4m3fnuz"); });
+  // Long enough that leaves are not looked at one by one: special values among them, and partial sums that may overflow.
+  for (const bool both : {false, true}) {
+    put(std::string("long f32 specials") + (both ? " stored in bf16" : ""), f32, f32, f32, Data::specials, [&](Product& p) {
+      p.m = 48, p.k = 1900, p.n = 48;
+      if (both) p.stored = bf16;
+    });
+    put(std::string("long f32 gaussian in a format of little range") + (both ? " stored in bf16" : ""), f32, f32, make_format({.e = 4, .m = 18}), Data::gaussian, [&](Product& p) {
+      p.m = 48, p.k = 1900, p.n = 48;
+      if (both) p.stored = bf16;
+    });
+  }
   // Shapes that fill tiles, or leave a part of one; one run of terms, or several; small batches and strips of columns.
   struct Shape {
     std::int64_t batch, m, k, n;
