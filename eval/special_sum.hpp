@@ -2,6 +2,7 @@
 //   if (auto s = special_sum(sum, flat, [&](NodeId id) { return reader.line(id); })) return *s;
 #pragma once
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -27,13 +28,26 @@ struct Factor64 {
   }
 };
 
+/// Calls visit(i) for the special values among n flags `step` apart.
+template <class Visit>
+void for_each_special(const std::uint8_t* flags, std::int64_t step, std::int64_t n, const Visit& visit) {
+  constexpr std::uint64_t special = 0x0101010101010101u * static_cast<std::uint8_t>(~any_zero);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::uint64_t eight; step == 1 && i + 8 <= n; i += 8) {
+      std::memcpy(&eight, flags + i, 8);
+      if (eight & special) break;
+    }
+    if (i < n && (flags[i * step] & static_cast<std::uint8_t>(~any_zero))) visit(i);
+  }
+}
+
 /// The set of one element, by the rules of sum_of_parts. line_of(node): its exact elements.
 /// returns: nothing where every leaf may be finite, or the rules have to look at more.
 template <class LineOf>
 std::optional<Set<F64>> special_sum(const SumNode& sum, std::int64_t flat, const LineOf& line_of) {
   if (sum.rule.needs_leaves(sum.leaves) || !sum.flushed_below.empty()) return {};
   SpecialLeaves special;
-  bool any = false;
+  bool any = false, any_nan = false, any_open = false;
   double magnitude = 0;  // of the finite leaves
   for (const Term& term : sum.terms) {
     if (!term.b || term.scales || term.reduced.size() != 1 || !term.is_plain()) return {};
@@ -45,22 +59,29 @@ std::optional<Set<F64>> special_sum(const SumNode& sum, std::int64_t flat, const
       b += rest % sum.extents[k] * term.b->out_strides[k];
       rest /= sum.extents[k];
     }
-    std::int64_t p = a, q = b;
-    for (std::int64_t i = 0; i < term.reduced[0]; ++i, p += term.a.reduced_strides[0], q += term.b->reduced_strides[0]) {
-      const unsigned specials = (x.flags ? x.flags[p] : 0u) | (y.flags ? y.flags[q] : 0u);
-      if (!(specials & ~unsigned{any_zero})) {
-        magnitude += std::fabs(x.values[p] * y.values[q]);
-        continue;
+    const std::int64_t n = term.reduced[0], step_a = term.a.reduced_strides[0], step_b = term.b->reduced_strides[0];
+    const auto visit = [&](std::int64_t i) {
+      const auto u = Factor64::of(x, a + i * step_a), v = Factor64::of(y, b + i * step_b);
+      if (!u || !v) {
+        any_open = true;
+        return;
       }
-      const auto u = Factor64::of(x, p), v = Factor64::of(y, q);
-      if (!u || !v) return {};
       const double product = term.negative ? -u->value * v->value : u->value * v->value;  // NaN of infinity and 0
-      if (u->is_nan || v->is_nan || std::isnan(product)) return Set<F64>::special(has_nan);
+      any_nan |= u->is_nan || v->is_nan || std::isnan(product);
       any = true;
       special.add(static_cast<std::uint8_t>(no_reals | (product > 0 ? has_pinf : has_ninf)), false);
-    }
+    };
+    if (x.flags) for_each_special(x.flags + a, step_a, n, visit);
+    if (any_nan) return Set<F64>::special(has_nan);
+    if (y.flags)
+      for_each_special(y.flags + b, step_b, n, [&](std::int64_t i) {
+        if (!x.flags || !(x.flags[a + i * step_a] & static_cast<std::uint8_t>(~any_zero))) visit(i);  // else it was seen
+      });
+    if (any_nan) return Set<F64>::special(has_nan);
+    if (!sum.rule.rounds) continue;
+    for (std::int64_t i = 0; i < n; ++i) magnitude += std::fabs(x.values[a + i * step_a] * y.values[b + i * step_b]);  // of a special factor the value is 0
   }
-  if (!any) return {};
+  if (!any || any_open) return {};
   SumParts<F64> parts;
   special.finish(parts);
   if (parts.flags == has_nan || !sum.rule.rounds) return Set<F64>::special(parts.flags);
