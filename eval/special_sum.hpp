@@ -84,7 +84,7 @@ std::optional<Set<F64>> special_sum(const SumNode& sum, std::int64_t flat, const
   if (!any || any_open) return {};
   SumParts<F64> parts;
   special.finish(parts);
-  if (parts.flags == has_nan || !sum.rule.rounds) return Set<F64>::special(parts.flags);
+  if (parts.flags == has_nan || !sum.rule.rounds || planted(Mistake::rest_unwatched)) return Set<F64>::special(parts.flags);
   // Finite leaves that cannot overflow change nothing: P + e, with room for the roundings here, is below the largest value.
   const double n = static_cast<double>(sum.leaves);
   const ClosedBound bound = closed_bound(sum.rule, sum.leaves, true);

@@ -90,6 +90,7 @@ enum class Mistake {
   lost_residual,          // of what is added to a product: the sum is rounded, and nobody counts that
   narrowest_column,       // of a row, in place of the widest: its margin holds for the others
   grid_unwatched,         // ends of a whole row: sums that cannot round are taken for others
+  rest_unwatched,         // an infinite leaf: the others may overflow to the other side
   certified_in_float32,   // the certificate of the float64 product taken for the magnitude from float32
   float64_bound_in_float32,
   // recurrences

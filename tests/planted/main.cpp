@@ -41,7 +41,7 @@ constexpr Planted all[] = {
     ERX_PLANTED(one_end, tensor_cores),          ERX_PLANTED(raw_norms, matrices),           ERX_PLANTED(unscaled_norms, matrices),
     ERX_PLANTED(ratio_form, matrices),           ERX_PLANTED(error_without_terms, matrices),  ERX_PLANTED(inexact_is_exact, matrices),    ERX_PLANTED(centre_only, matrices),
     ERX_PLANTED(zero_of_product, matrices),      ERX_PLANTED(unchecked_product, matrices), ERX_PLANTED(lost_piece, matrices),
-    ERX_PLANTED(narrowest_column, matrices), ERX_PLANTED(grid_unwatched, matrices), ERX_PLANTED(lost_residual, matrices),
+    ERX_PLANTED(narrowest_column, matrices), ERX_PLANTED(grid_unwatched, matrices), ERX_PLANTED(rest_unwatched, matrices), ERX_PLANTED(lost_residual, matrices),
     ERX_PLANTED(ends_inward, bounds),            ERX_PLANTED(overflow_no_step, bounds),      ERX_PLANTED(own_negative_zero, bounds),
     ERX_PLANTED(wrap_of_ends, bounds),
     ERX_PLANTED(shared_choices, choices),        ERX_PLANTED(no_correlation, choices),       ERX_PLANTED(one_alternative, choices),

@@ -434,6 +434,10 @@ std::vector<Product> products() {
       p.m = 48, p.k = 1900, p.n = 48;
       if (both) p.stored = bf16;
     });
+    put(std::string("long f32 specials in a format of little range") + (both ? " stored in bf16" : ""), f32, f32, make_format({.e = 4, .m = 18}), Data::specials, [&](Product& p) {
+      p.m = 48, p.k = 1900, p.n = 48;
+      if (both) p.stored = bf16;
+    });
     put(std::string("long f32 gaussian in a format of little range") + (both ? " stored in bf16" : ""), f32, f32, make_format({.e = 4, .m = 18}), Data::gaussian, [&](Product& p) {
       p.m = 48, p.k = 1900, p.n = 48;
       if (both) p.stored = bf16;
