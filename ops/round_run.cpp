@@ -35,12 +35,12 @@ struct Found {
 
 constexpr std::size_t step = 32;
 
-template <Mode mode, class T>
+template <Mode mode, bool usual, class T>
 [[gnu::always_inline]] inline void round_step(const T* in, double* out, std::size_t n, const Rule& rule, Found& found) {
   ERX_INDEPENDENT
   for (std::size_t i = 0; i < n; ++i) {
     std::uint64_t over;
-    const double r = bulk::round_plain<mode>(static_cast<double>(in[i]), rule.rounding, &over);
+    const double r = bulk::round_plain<mode, usual>(static_cast<double>(in[i]), rule.rounding, &over);
     out[i] = r;
     found.overflow |= over;
     found.zero |= static_cast<std::uint64_t>(r == 0);
@@ -48,12 +48,12 @@ template <Mode mode, class T>
 }
 
 /// Of a step that round_step has done: what overflows. `wide`: flags, to be narrowed.
-template <Mode mode, class T>
+template <Mode mode, bool usual, class T>
 [[gnu::always_inline]] inline void finish_overflow(const T* in, double* out, std::uint64_t* wide, std::size_t n, const Rule& rule, Found& found) {
   ERX_INDEPENDENT
   for (std::size_t i = 0; i < n; ++i) {
     std::uint64_t over;
-    const double x = static_cast<double>(in[i]), r = bulk::round_plain<mode>(x, rule.rounding, &over);
+    const double x = static_cast<double>(in[i]), r = bulk::round_plain<mode, usual>(x, rule.rounding, &over);
     const std::uint64_t negative = -(std::bit_cast<std::uint64_t>(r) >> 63);  // of the overflow, where there is one
     out[i] = bulk::choose(over, bulk::choose(negative, rule.overflow[1], rule.overflow[0]), r);
     wide[i] |= ((rule.flags[0] & ~negative) | (rule.flags[1] & negative)) & over;
@@ -61,10 +61,10 @@ template <Mode mode, class T>
   }
 }
 
-template <Mode mode, class T>
+template <Mode mode, bool usual, class T>
 [[gnu::always_inline]] inline void flagged_step(const T* in, double* out, std::uint8_t* flags, std::size_t n, const Rule& rule, Found& found) {
   Found here;
-  round_step<mode>(in, out, n, rule, here);
+  round_step<mode, usual>(in, out, n, rule, here);
   if (!(here.overflow | here.zero)) {
     std::memset(flags, 0, n);
     return;
@@ -74,21 +74,21 @@ template <Mode mode, class T>
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(out[i]);
     wide[i] = -static_cast<std::uint64_t>(bits << 1 == 0) & (has_pzero << (bits >> 63));
   }
-  if (here.overflow) finish_overflow<mode>(in, out, wide, n, rule, found);
+  if (here.overflow) finish_overflow<mode, usual>(in, out, wide, n, rule, found);
   for (std::size_t i = 0; i < n; ++i) flags[i] = static_cast<std::uint8_t>(wide[i]);
 }
 static_assert(has_nzero == has_pzero << 1);
 
-template <Mode mode, bool flagged, class T>
+template <Mode mode, bool usual, bool flagged, class T>
 [[gnu::always_inline]] inline Found round_all(const T* in, double* out, std::uint8_t* flags, std::size_t n, const Rule& of) {
   const Rule rule = of;
   Found found;
   if constexpr (flagged) {
     std::size_t i = 0;
-    for (; i + step <= n; i += step) flagged_step<mode>(in + i, out + i, flags + i, step, rule, found);
-    flagged_step<mode>(in + i, out + i, flags + i, n - i, rule, found);
+    for (; i + step <= n; i += step) flagged_step<mode, usual>(in + i, out + i, flags + i, step, rule, found);
+    flagged_step<mode, usual>(in + i, out + i, flags + i, n - i, rule, found);
   } else {
-    round_step<mode>(in, out, n, rule, found);
+    round_step<mode, usual>(in, out, n, rule, found);
   }
   return found;
 }
@@ -99,7 +99,7 @@ template <Mode mode, bool flagged, class T>
 constexpr std::size_t streams = 4;  // a processor writes to several places at once faster than to one
 
 /// Of `streams` parts of as many elements, a multiple of `step` in each; out lies at a multiple of 64 bytes.
-template <Mode mode, bool flagged, class T>
+template <Mode mode, bool usual, bool flagged, class T>
 [[ERX_AVX512, gnu::always_inline]] inline Found stream_all(const T* in, double* out, std::uint8_t* flags, std::size_t n, const Rule& of) {
   const Rule rule = of;
   const std::size_t part = n / streams;
@@ -109,8 +109,8 @@ template <Mode mode, bool flagged, class T>
       const std::size_t at = s * part + i;
       alignas(64) double rounded[step];
       for (std::size_t line = 0; line < step * sizeof(T); line += 64) __builtin_prefetch(reinterpret_cast<const char*>(in + at) + 512 + line);
-      if constexpr (flagged) flagged_step<mode>(in + at, rounded, flags + at, step, rule, found);
-      else round_step<mode>(in + at, rounded, step, rule, found);
+      if constexpr (flagged) flagged_step<mode, usual>(in + at, rounded, flags + at, step, rule, found);
+      else round_step<mode, usual>(in + at, rounded, step, rule, found);
       for (std::size_t j = 0; j < step; j += 8) _mm512_stream_pd(out + at + j, _mm512_load_pd(rounded + j));
     }
   return found;
@@ -126,14 +126,14 @@ template <Mode mode, bool flagged, class T>
     return round_all<__VA_ARGS__>(in, out, flags, n, r);                                                                      \
   }                                                                                                                          \
   ERX_STREAM(name, T, __VA_ARGS__)
-#define ERX_RUNS(mode)                                                                                    \
-  ERX_RUN(mode, double, Mode::mode, false) ERX_RUN(flagged_##mode, double, Mode::mode, true)                 \
-  ERX_RUN(mode, float, Mode::mode, false) ERX_RUN(flagged_##mode, float, Mode::mode, true)
-ERX_RUNS(rne)
-ERX_RUNS(rna)
-ERX_RUNS(rtz)
-ERX_RUNS(rtp)
-ERX_RUNS(rtn)
+#define ERX_RUNS(mode, T)                                                                                              \
+  ERX_RUN(mode, T, Mode::mode, true, false) ERX_RUN(flagged_##mode, T, Mode::mode, true, true)                            \
+  ERX_RUN(unusual_##mode, T, Mode::mode, false, false) ERX_RUN(unusual_flagged_##mode, T, Mode::mode, false, true)
+ERX_RUNS(rne, double) ERX_RUNS(rne, float)
+ERX_RUNS(rna, double) ERX_RUNS(rna, float)
+ERX_RUNS(rtz, double) ERX_RUNS(rtz, float)
+ERX_RUNS(rtp, double) ERX_RUNS(rtp, float)
+ERX_RUNS(rtn, double) ERX_RUNS(rtn, float)
 
 template <class T>
 using Run = Found (*)(const T*, double*, std::uint8_t*, std::size_t, const Rule&);
@@ -150,8 +150,11 @@ struct Loop {
 #endif
 
 template <class T>
-Loop<T> loop_of(Mode mode, bool flagged) {
-#define ERX_CASE(mode) case Mode::mode: return flagged ? Loop<T> ERX_LOOP(flagged_##mode) : Loop<T> ERX_LOOP(mode);
+Loop<T> loop_of(Mode mode, bool usual, bool flagged) {
+#define ERX_CASE(mode)                                                                         \
+  case Mode::mode:                                                                             \
+    if (usual) return flagged ? Loop<T> ERX_LOOP(flagged_##mode) : Loop<T> ERX_LOOP(mode);        \
+    return flagged ? Loop<T> ERX_LOOP(unusual_flagged_##mode) : Loop<T> ERX_LOOP(unusual_##mode);
   switch (mode) {
     ERX_CASE(rne)
     ERX_CASE(rna)
@@ -166,7 +169,7 @@ Loop<T> loop_of(Mode mode, bool flagged) {
 template <class T>
 Found run(const BulkRounding& round, const T* in, double* out, std::uint8_t* flags, std::size_t n, [[maybe_unused]] bool past_caches) {
   const Rule rule(round);
-  const Loop<T> loop = loop_of<T>(round.rounding().mode, flags != nullptr);
+  const Loop<T> loop = loop_of<T>(round.rounding().mode, round.is_fast(), flags != nullptr);
   std::size_t first = 0;
   Found found;
 #if defined(ERX_PAST_CACHES)
@@ -191,7 +194,7 @@ Decoded numbers(const BulkRounding& round, const T* in, double* out, std::size_t
 
 }  // namespace
 
-bool can_round_run(const BulkRounding& round) { return round.is_fast() && !rounds_freely(round.rounding()) && loop_of<double>(round.rounding().mode, false).run; }
+bool can_round_run(const BulkRounding& round) { return (round.is_fast() || round.is_unusual()) && !rounds_freely(round.rounding()) && loop_of<double>(round.rounding().mode, true, false).run; }
 
 Decoded round_run(const BulkRounding& round, const double* in, double* out, std::size_t n, bool past_caches) { return numbers(round, in, out, n, past_caches); }
 Decoded round_run(const BulkRounding& round, const float* in, double* out, std::size_t n, bool past_caches) { return numbers(round, in, out, n, past_caches); }

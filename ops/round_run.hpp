@@ -9,7 +9,7 @@
 
 namespace erx {
 
-/// Is round_run right for it? (Formats with sign, zero and subnormals; modes with one result that loops have.)
+/// Is round_run right for it? (Formats and modes that BulkRounding has loops for, and one result.)
 bool can_round_run(const BulkRounding&);
 
 /// out[i] is in[i] rounded, and what that gave is returned: `special` if some in[i] is not finite or overflows, and then out is not to be used.
