@@ -53,12 +53,7 @@ std::optional<Set<F64>> special_sum(const SumNode& sum, std::int64_t flat, const
     if (!term.b || term.scales || term.reduced.size() != 1 || !term.is_plain()) return {};
     const Line x = line_of(term.a.node), y = line_of(term.b->node);
     if (!x.values || !y.values) return {};
-    std::int64_t a = 0, b = 0, rest = flat;
-    for (std::size_t k = sum.extents.size(); k-- > 0;) {
-      a += rest % sum.extents[k] * term.a.out_strides[k];
-      b += rest % sum.extents[k] * term.b->out_strides[k];
-      rest /= sum.extents[k];
-    }
+    const std::int64_t a = strided_offset(sum.extents, term.a.out_strides, flat), b = strided_offset(sum.extents, term.b->out_strides, flat);
     const std::int64_t n = term.reduced[0], step_a = term.a.reduced_strides[0], step_b = term.b->reduced_strides[0];
     const auto visit = [&](std::int64_t i) {
       const auto u = Factor64::of(x, a + i * step_a), v = Factor64::of(y, b + i * step_b);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "eval/merge_axes.hpp"
 #include "eval/sum_node.hpp"
 #include "ops/num/exact_sum.hpp"
 #include "ops/num/grid.hpp"
@@ -144,12 +145,7 @@ SumParts<R> sum_parts(const SumNode& sum, std::int64_t flat, Reader& reader, Con
     if (term.reduced.size() != 1 || !term.b || !term.is_plain()) continue;
     const Line x = reader.line(term.a.node), y = reader.line(term.b->node);
     if (!x.values || !y.values) continue;
-    std::int64_t a = 0, b = 0, rest = flat;
-    for (std::size_t k = sum.extents.size(); k-- > 0;) {
-      a += rest % sum.extents[k] * term.a.out_strides[k];
-      b += rest % sum.extents[k] * term.b->out_strides[k];
-      rest /= sum.extents[k];
-    }
+    const std::int64_t a = strided_offset(sum.extents, term.a.out_strides, flat), b = strided_offset(sum.extents, term.b->out_strides, flat);
     const std::int64_t n = term.reduced[0], step_a = term.a.reduced_strides[0], step_b = term.b->reduced_strides[0];
     std::uint8_t found = 0;
     bool nonzero = false;
