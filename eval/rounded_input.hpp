@@ -1,10 +1,12 @@
-// A cone that is one rounding of an input whose numbers lie side by side in memory: no tile is made of them.
-//   if (auto rounded = RoundedInput::of(engine, cone)) found = rounded->run(first, count, out, true);
+// A cone that is one rounding of an input, or of a function of it: no tile is made of numbers that go from memory to memory.
+//   if (auto rounded = RoundedInput::of(engine, cone)) done = rounded->put(first, count, out, flagged);
 #pragma once
 #include <cstddef>
 #include <optional>
 
+#include "eval/cone_output.hpp"
 #include "eval/engine.hpp"
+#include "ops/function_run.hpp"
 #include "ops/round_run.hpp"
 
 namespace erx {
@@ -13,14 +15,20 @@ class RoundedInput {
  public:
   static std::optional<RoundedInput> of(const Engine&, const Cone&);
 
-  /// Elements first .. first + count, as round_run has it; flags: all of them, if some element needs one.
-  Decoded run(std::int64_t first, std::int64_t count, double* out, bool past_caches) const;
-  bool run(std::int64_t first, std::int64_t count, double* out, std::uint8_t* flags, bool past_caches) const;
+  static constexpr std::int64_t most = 8 * static_cast<std::int64_t>(tile_size);  // elements at once
+
+  /// Elements first .. first + count; `flagged`: some need flags, most likely, and did here. returns: false where they are left to the tiles.
+  bool put(std::int64_t first, std::int64_t count, ConeOutput& out, bool& flagged) const;
 
  private:
-  RoundedInput(const Tensor& input, Elements::Kind kind, BulkRounding round) : input_(input), kind_(kind), round_(std::move(round)) {}
+  RoundedInput(const Tensor& input, Elements::Kind kind, const FunctionRun* function, BulkRounding round)
+      : input_(input), kind_(kind), function_(function), round_(std::move(round)) {}
+  template <class Work>
+  auto at(std::int64_t first, std::int64_t count, const Work& work) const;
+
   const Tensor& input_;
   Elements::Kind kind_;
+  const FunctionRun* function_;  // null: the input itself
   BulkRounding round_;
 };
 

@@ -99,22 +99,25 @@ Plane run_single(Engine& engine, const Cone& cone, std::int64_t n, bool settle, 
   const std::int64_t tile = options.tile ? std::min(options.tile, n_tile) : n_tile;
   ConeOutput out(n, tile, settle);
   const std::optional<RoundedInput> direct = settle && !forced ? RoundedInput::of(engine, cone) : std::nullopt;
-  const std::int64_t run = 8 * tile;  // long enough to write past the caches at full speed
+  const std::int64_t run = std::min(8 * tile, RoundedInput::most);  // long enough to write past the caches at full speed
   // Many tiles per block, so that buffers are made rarely; few enough for every thread to have several.
   const std::int64_t tiles = (n + tile - 1) / tile, per_block = tile * std::clamp<std::int64_t>(tiles / (8 * thread_count(options)), 1, 128);
   parallel_blocks((n + per_block - 1) / per_block, options, [&](std::int64_t block) {
     std::optional<TileRunner> runner;
     Patched patched;
     const std::int64_t start = block * per_block, end = std::min(n, start + per_block);
-    // Elements before `tried` were rounded straight from the input, or belong to a run that cannot be.
+    // Elements before `next_try` were rounded straight from the input, or are left to the tiles.
+    std::int64_t next_try = start, misses = 0;
     bool flagged = false;  // as the run before, most likely
-    for (std::int64_t first = start, tried = start; first < end;) {
+    for (std::int64_t first = start; first < end;) {
       stop_if_asked(options);
-      if (direct && first >= tried) {
-        tried = std::min(end, first + run);
-        flagged = flagged || direct->run(first, tried - first, out.place(first), out.past_caches()) != Decoded::nonzero;
-        if (!flagged || direct->run(first, tried - first, out.place(first), out.flags(first), out.past_caches())) {
-          first = tried;
+      if (direct && first >= next_try) {
+        const std::int64_t count = std::min(run, end - first);
+        const bool done = direct->put(first, count, out, flagged);
+        misses = done ? 0 : std::min<std::int64_t>(misses + 1, 6);
+        next_try = first + (done ? count : run << (misses - 1));  // where many runs miss, few are tried
+        if (done) {
+          first += count;
           continue;
         }
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/clones.hpp"
+#include "ops/function_run.hpp"
 #include "ops/lane_kernels.hpp"
 
 namespace erx::lanes {
@@ -167,23 +168,23 @@ const Loops product{.exact = product_exact, .left_exact = product_left, .right_e
 const Loops quotient{.exact = quotient_exact, .left_exact = quotient_left, .right_exact = quotient_right, .open = quotient_open,
                      .monotone = false, .divides = true, .odd = quotient_odd, .nearest = quotient_nearest};
 const Loops root{.exact = root_exact, .left_exact = root_exact, .right_exact = root_open, .open = root_open,
-                 .odd = root_odd, .nearest = root_nearest};
+                 .odd = root_odd, .nearest = root_nearest, .run = &run_sqrt};
 const Loops larger{.exact = larger_loop, .left_exact = larger_loop, .right_exact = larger_loop, .open = larger_loop};
 const Loops smaller{.exact = smaller_loop, .left_exact = smaller_loop, .right_exact = smaller_loop, .open = smaller_loop};
-const Loops exp{.exact = exp_exact, .left_exact = exp_exact, .right_exact = exp_open, .open = exp_open};
-const Loops exp2{.exact = exp2_exact, .left_exact = exp2_exact, .right_exact = exp2_open, .open = exp2_open};
-const Loops expm1{.exact = expm1_exact, .left_exact = expm1_exact, .right_exact = expm1_open, .open = expm1_open};
-const Loops log{.exact = log_exact, .left_exact = log_exact, .right_exact = log_open, .open = log_open};
-const Loops log2{.exact = log2_exact, .left_exact = log2_exact, .right_exact = log2_open, .open = log2_open};
-const Loops log10{.exact = log10_exact, .left_exact = log10_exact, .right_exact = log10_open, .open = log10_open};
-const Loops log1p{.exact = log1p_exact, .left_exact = log1p_exact, .right_exact = log1p_open, .open = log1p_open};
-const Loops tanh{.exact = tanh_exact, .left_exact = tanh_exact, .right_exact = tanh_open, .open = tanh_open};
-const Loops sigmoid{.exact = sigmoid_exact, .left_exact = sigmoid_exact, .right_exact = sigmoid_open, .open = sigmoid_open};
-const Loops erf{.exact = erf_exact, .left_exact = erf_exact, .right_exact = erf_open, .open = erf_open};
-const Loops rsqrt{.exact = rsqrt_exact, .left_exact = rsqrt_exact, .right_exact = rsqrt_open, .open = rsqrt_open, .monotone = false};
+const Loops exp{.exact = exp_exact, .left_exact = exp_exact, .right_exact = exp_open, .open = exp_open, .run = &run_exp};
+const Loops exp2{.exact = exp2_exact, .left_exact = exp2_exact, .right_exact = exp2_open, .open = exp2_open, .run = &run_exp2};
+const Loops expm1{.exact = expm1_exact, .left_exact = expm1_exact, .right_exact = expm1_open, .open = expm1_open, .run = &run_expm1};
+const Loops log{.exact = log_exact, .left_exact = log_exact, .right_exact = log_open, .open = log_open, .run = &run_log};
+const Loops log2{.exact = log2_exact, .left_exact = log2_exact, .right_exact = log2_open, .open = log2_open, .run = &run_log2};
+const Loops log10{.exact = log10_exact, .left_exact = log10_exact, .right_exact = log10_open, .open = log10_open, .run = &run_log10};
+const Loops log1p{.exact = log1p_exact, .left_exact = log1p_exact, .right_exact = log1p_open, .open = log1p_open, .run = &run_log1p};
+const Loops tanh{.exact = tanh_exact, .left_exact = tanh_exact, .right_exact = tanh_open, .open = tanh_open, .run = &run_tanh};
+const Loops sigmoid{.exact = sigmoid_exact, .left_exact = sigmoid_exact, .right_exact = sigmoid_open, .open = sigmoid_open, .run = &run_sigmoid};
+const Loops erf{.exact = erf_exact, .left_exact = erf_exact, .right_exact = erf_open, .open = erf_open, .run = &run_erf};
+const Loops rsqrt{.exact = rsqrt_exact, .left_exact = rsqrt_exact, .right_exact = rsqrt_open, .open = rsqrt_open, .monotone = false, .run = &run_rsqrt};
 const Loops pow{.exact = pow_exact, .left_exact = pow_left, .right_exact = pow_right, .open = pow_open, .monotone = false, .points = true};
-const Loops sin{.exact = sin_exact, .left_exact = sin_exact, .right_exact = sin_open, .open = sin_open, .points = true};
-const Loops cos{.exact = cos_exact, .left_exact = cos_exact, .right_exact = cos_open, .open = cos_open, .points = true};
+const Loops sin{.exact = sin_exact, .left_exact = sin_exact, .right_exact = sin_open, .open = sin_open, .points = true, .run = &run_sin};
+const Loops cos{.exact = cos_exact, .left_exact = cos_exact, .right_exact = cos_open, .open = cos_open, .points = true, .run = &run_cos};
 
 bool loop(const Loops& loops, std::span<const Tile> x, const Tile& out, std::size_t n, std::uint64_t* hard) {
   bool points = true;

@@ -9,6 +9,10 @@
 #include "ops/num/set.hpp"
 #include "ops/tile.hpp"
 
+namespace erx {
+struct FunctionRun;
+}
+
 namespace erx::lanes {
 
 /// The enclosures of one end of up to two operands, and of the result; bad[i] is set where the loop cannot tell.
@@ -32,6 +36,7 @@ struct Loops {
   /// Of exact operands, into d alone: the result rounded to nearest even with 53 bits, zeros as in `odd`. May be missing.
   Loop nearest = nullptr;
   bool points = false;  // sets of one number only
+  const FunctionRun* run = nullptr;  // of an input, and its rounding, without tiles (ops/function_run.hpp); may be missing
 };
 extern const Loops same;  // x itself
 extern const Loops sum, difference, product, quotient, root, larger, smaller;

@@ -65,6 +65,9 @@ struct RuleBroken {
 };
 
 struct Op;
+namespace lanes {
+struct Loops;
+}
 
 /// What an op on complex operands is made of: appends the nodes of both parts. Throws RuleBroken.
 using ComplexRule = NodeId (*)(Graph&, const Op&, const std::vector<NodeId>& operands, const Attributes&, const Span&);
@@ -83,6 +86,7 @@ struct Op : OpName {
   Formulas map = {};        // of one element (Gather::map), or of two partial results or all elements (Gather::reduce)
   BulkFormula bulk = nullptr;  // Gather::map and Gather::reduce: the same formula, over tiles; never null there
   RoundedFormula rounded = nullptr;  // Gather::map: for tiles of single numbers; may be null
+  const lanes::Loops* loops = nullptr;  // what `rounded` runs; null with it
   std::optional<View> (*view)(const View&, const Node&) = nullptr;  // Gather::view; empty: the operand has to be copied first
   double (*element)(std::int64_t at) = nullptr;  // Gather::source: the element at this place, where it follows from the place
   bool (*freedom)(const Attributes&) = nullptr;  // nullptr: none

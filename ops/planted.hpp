@@ -27,6 +27,9 @@ enum class Mistake {
   half_unit_in_within,
   kept_subnormals_in_within,
   magnitude_of_lower_ends, // P over the leaves before they were widened
+  // functions rounded by the bits of one double
+  midpoint_unwatched,     // within the error
+  error_unwatched,        // only the value itself is held against midpoints
   // bounds of any order
   one_leaf_less,          // n - 1 for products (n = K where a term C is added)
   no_underflow,           // products without the term n eta/2

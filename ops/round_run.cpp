@@ -6,10 +6,7 @@
 
 #include "ops/clones.hpp"
 #include "ops/num/set.hpp"
-
-#if defined(ERX_HAS_CLONES)
-#include <immintrin.h>
-#endif
+#include "ops/stream_steps.hpp"
 
 namespace erx {
 namespace {
@@ -93,26 +90,23 @@ template <Mode mode, bool usual, bool flagged, class T>
   return found;
 }
 
-#if defined(ERX_HAS_CLONES)
-#define ERX_PAST_CACHES 1
-#define ERX_AVX512 gnu::target("arch=x86-64-v4,prefer-vector-width=512")
-constexpr std::size_t streams = 4;  // a processor writes to several places at once faster than to one
+#if defined(ERX_STREAMS)
+template <Mode mode, bool usual, bool flagged, class T>
+struct RoundStep {
+  const Rule& rule;
+  std::uint8_t* flags;
+  Found& found;
+  [[gnu::always_inline]] void operator()(const T* in, double* out, std::size_t at) const {
+    if constexpr (flagged) flagged_step<mode, usual>(in, out, flags + at, stream_step, rule, found);
+    else round_step<mode, usual>(in, out, stream_step, rule, found);
+  }
+};
 
-/// Of `streams` parts of as many elements, a multiple of `step` in each; out lies at a multiple of 64 bytes.
 template <Mode mode, bool usual, bool flagged, class T>
 [[ERX_AVX512, gnu::always_inline]] inline Found stream_all(const T* in, double* out, std::uint8_t* flags, std::size_t n, const Rule& of) {
   const Rule rule = of;
-  const std::size_t part = n / streams;
   Found found;
-  for (std::size_t i = 0; i < part; i += step)
-    for (std::size_t s = 0; s < streams; ++s) {
-      const std::size_t at = s * part + i;
-      alignas(64) double rounded[step];
-      for (std::size_t line = 0; line < step * sizeof(T); line += 64) __builtin_prefetch(reinterpret_cast<const char*>(in + at) + 512 + line);
-      if constexpr (flagged) flagged_step<mode, usual>(in + at, rounded, flags + at, step, rule, found);
-      else round_step<mode, usual>(in + at, rounded, step, rule, found);
-      for (std::size_t j = 0; j < step; j += 8) _mm512_stream_pd(out + at + j, _mm512_load_pd(rounded + j));
-    }
+  stream_steps(in, out, n, RoundStep<mode, usual, flagged, T>{rule, flags, found});
   return found;
 }
 #define ERX_STREAM(name, T, ...) \
@@ -143,7 +137,7 @@ struct Loop {
   Run<T> run = nullptr, stream = nullptr;
 };
 
-#if defined(ERX_PAST_CACHES)
+#if defined(ERX_STREAMS)
 #define ERX_LOOP(name) {run_##name, stream_##name}
 #else
 #define ERX_LOOP(name) {run_##name, nullptr}
@@ -172,10 +166,10 @@ Found run(const BulkRounding& round, const T* in, double* out, std::uint8_t* fla
   const Loop<T> loop = loop_of<T>(round.rounding().mode, round.is_fast(), flags != nullptr);
   std::size_t first = 0;
   Found found;
-#if defined(ERX_PAST_CACHES)
+#if defined(ERX_STREAMS)
   static const bool wide = chooses_avx512();
   if (past_caches && wide && reinterpret_cast<std::uintptr_t>(out) % 64 == 0) {
-    first = n / (streams * step) * (streams * step);
+    first = n / stream_unit * stream_unit;
     found = loop.stream(in, out, flags, first, rule);
   }
 #endif

@@ -47,7 +47,10 @@ Op map_row(const Row& r, Gather gather = Gather::map) {
   op.map = {&F::template of<F64>, &F::template of<Big>, &F::template of<Exact>};
   op.bulk = &bulk_formula<F>;
   if constexpr (HasLoops<F>)
-    if (gather == Gather::map) op.rounded = &rounded_formula<F>;
+    if (gather == Gather::map) {
+      op.rounded = &rounded_formula<F>;
+      op.loops = &F::loops;
+    }
   return op;
 }
 

@@ -1,6 +1,7 @@
 // exp, log and their kin on one double, with a proved bound, free of branches: the same bits in every loop that uses them. An FMA is always one
 // (by the C library where the processor has none), so no compiler contracts anything; the bounds below count it as two roundings.
-// Each gives the enclosure of the function at x, and whether x lies where the bound holds. Notation: v = 2^-53; Horner's rule of
+// Each gives the enclosure of the function at x, and whether x lies where the bound holds (`_domain`). `_value` is the double that it is built around, whose
+// relative error is below 0.8 `_bound`. Notation: v = 2^-53; Horner's rule of
 // degree n on sum c_i r^i errs by at most 2n v sum |c_i r^i| / (1 - 2n v) [Higham, Accuracy and Stability, 5.1].
 //   elementary::exp(1.0)   {d, u, good} around 2.718281828..., 5 units wide
 #pragma once
@@ -73,17 +74,27 @@ constexpr double ln2_low = 0x1.ef35793c76730p-45;  // the rest, within 2^-101
 ERX_INLINE double reduced(double x, double k) { return fma(-k, ln2_low, fma(-k, ln2_high, x)); }
 
 /// bound: relative error 2^-50. exp(0) is 1.
-ERX_INLINE Value exp(double x) {
+constexpr double exp_bound = 0x1.4p-50;
+ERX_INLINE bool exp_domain(double x) { return magnitude(x) <= 700; }
+ERX_INLINE double exp_value(double x) {
   const double k = nearest(x * log2_e);
-  const double y = scale(exp_near_zero(reduced(x, k)), k);
-  return around(y, select(x == 0, 0.0, y * 0x1.4p-50), magnitude(x) <= 700);
+  return scale(exp_near_zero(reduced(x, k)), k);
+}
+ERX_INLINE Value exp(double x) {
+  const double y = exp_value(x);
+  return around(y, select(x == 0, 0.0, y * exp_bound), exp_domain(x));
 }
 
 /// bound: relative error 2^-49 (r = f ln 2 adds 0.7 v); integers exactly.
-ERX_INLINE Value exp2(double x) {
+constexpr double exp2_bound = 0x1.4p-49;
+ERX_INLINE bool exp2_domain(double x) { return magnitude(x) <= 1000; }
+ERX_INLINE double exp2_value(double x) {
   const double k = nearest(x), f = x - k;
-  const double y = scale(exp_near_zero(f * 0x1.62e42fefa39efp-1), k);
-  return around(y, select(f == 0, 0.0, y * 0x1.4p-49), magnitude(x) <= 1000);
+  return scale(exp_near_zero(f * 0x1.62e42fefa39efp-1), k);
+}
+ERX_INLINE Value exp2(double x) {
+  const double y = exp2_value(x);
+  return around(y, select(nearest(x) == x, 0.0, y * exp2_bound), exp2_domain(x));
 }
 
 /// bound: relative error 2^-48. Near 0 the terms r + r^2 q err by (0.347 * 16 + 1) v |r| < 2^-50 |y|; elsewhere exp(x) - 1 by
@@ -93,24 +104,34 @@ ERX_INLINE double expm1_value(double x) {
   const double p = fma(r * r, exp_rest(r), r);
   return select(magnitude(x) <= 0.34, p, scale(1 + p, k) - 1);
 }
+constexpr double expm1_bound = 0x1.4p-48;
+ERX_INLINE bool expm1_domain(double x) { return both(magnitude(x) <= 700, magnitude(x) >= 0x1p-900); }
 ERX_INLINE Value expm1(double x) {
   const double y = expm1_value(x);
-  return at_zero(x, around(y, magnitude(y) * 0x1.4p-48, both(magnitude(x) <= 700, magnitude(x) >= 0x1p-900)));
+  return at_zero(x, around(y, magnitude(y) * expm1_bound, expm1_domain(x)));
 }
 
 /// 1 / (1 + e^-x). bound: relative error 2^-50 + 2 v < 2^-49.
+constexpr double sigmoid_bound = 0x1.4p-49;
+ERX_INLINE bool sigmoid_domain(double x) { return magnitude(x) <= 700; }
+ERX_INLINE double sigmoid_value(double x) { return 1 / (1 + exp_value(-x)); }
 ERX_INLINE Value sigmoid(double x) {
-  const double k = nearest(-x * log2_e);
-  const double y = 1 / (1 + scale(exp_near_zero(reduced(-x, k)), k));
-  return around(y, select(x == 0, 0.0, y * 0x1.4p-49), magnitude(x) <= 700);
+  const double y = sigmoid_value(x);
+  return around(y, select(x == 0, 0.0, y * sigmoid_bound), sigmoid_domain(x));
 }
 
+ERX_INLINE double with_sign_of(double x, double t) { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(t) | (std::bit_cast<std::uint64_t>(x) & 0x8000000000000000u)); }
+
 /// e / (e + 2) with e = expm1(2x). bound: 2^-48 + 2 v < 2^-47 relative.
-ERX_INLINE Value tanh(double x) {
+constexpr double tanh_bound = 0x1.4p-47;
+ERX_INLINE bool tanh_domain(double x) { return both(magnitude(x) <= 350, magnitude(x) >= 0x1p-900); }
+ERX_INLINE double tanh_value(double x) {
   const double e = expm1_value(2 * magnitude(x));
-  const double t = e / (e + 2);
-  const double y = std::bit_cast<double>(std::bit_cast<std::uint64_t>(t) | (std::bit_cast<std::uint64_t>(x) & 0x8000000000000000u));
-  return at_zero(x, around(y, t * 0x1.4p-47, both(magnitude(x) <= 350, magnitude(x) >= 0x1p-900)));
+  return with_sign_of(x, e / (e + 2));
+}
+ERX_INLINE Value tanh(double x) {
+  const double y = tanh_value(x);
+  return at_zero(x, around(y, magnitude(y) * tanh_bound, tanh_domain(x)));
 }
 
 /// log((1 + f)) = 2 atanh(s), s = f / (2 + f), for |s| <= 0.172: 2s + s R. s errs by 2 v (relative), R by 2^-50 of its 0.02, the sum
@@ -150,22 +171,32 @@ ERX_INLINE double log_value(double x, double* exponent) {
   return fma(s.e, ln2_high, fma(s.e, ln2_low, log_near_one(s.m - 1, s.m + 1)));
 }
 ERX_INLINE bool is_normal_positive(double x) { return both(x >= 0x1p-1022, x <= 0x1.fffffffffffffp1023); }
-ERX_INLINE Value log(double x) {
+constexpr double log_bound = 0x1.4p-49;
+ERX_INLINE bool log_domain(double x) { return is_normal_positive(x); }
+ERX_INLINE double log_value(double x) {
   double e;
-  const double y = log_value(x, &e);
-  return around(y, magnitude(y) * 0x1.4p-49, is_normal_positive(x));
+  return log_value(x, &e);
+}
+ERX_INLINE Value log(double x) {
+  const double y = log_value(x);
+  return around(y, magnitude(y) * log_bound, log_domain(x));
 }
 /// bound: two more roundings, 2^-48; powers of 2 exactly.
+constexpr double log2_bound = 0x1.4p-48;
+ERX_INLINE bool log2_domain(double x) { return is_normal_positive(x); }
 ERX_INLINE double log2_value(const Split& s) { return fma(log_near_one(s.m - 1, s.m + 1), log2_e, s.e); }
+ERX_INLINE double log2_value(double x) { return log2_value(split(x)); }
 ERX_INLINE Value log2(double x) {
   const Split s = split(x);
   const double y = log2_value(s);
-  return around(y, select(s.m == 1, 0.0, magnitude(y) * 0x1.4p-48), is_normal_positive(x));
+  return around(y, select(s.m == 1, 0.0, magnitude(y) * log2_bound), log2_domain(x));
 }
+constexpr double log10_bound = 0x1.4p-48;
+ERX_INLINE bool log10_domain(double x) { return is_normal_positive(x); }
+ERX_INLINE double log10_value(double x) { return log_value(x) * 0x1.bcb7b1526e50ep-2; }
 ERX_INLINE Value log10(double x) {
-  double e;
-  const double y = log_value(x, &e) * 0x1.bcb7b1526e50ep-2;
-  return around(y, magnitude(y) * 0x1.4p-48, is_normal_positive(x));
+  const double y = log10_value(x);
+  return around(y, magnitude(y) * log10_bound, log10_domain(x));
 }
 /// 2^p with p = y log2 x, for x > 0 and y that is no integer. p errs by |p| (2^-48 + v), which costs expm1(ln 2 |p| 1.05 2^-48) < 0.74 |p| 2^-48
 /// for |p| <= 1000; 2^p as exp2. bound: relative error 2^-49 + 0.74 |p| 2^-48; 1^y is 1.
@@ -178,13 +209,25 @@ ERX_INLINE Value pow(double x, double y) {
   return around(v, error, both(both(is_normal_positive(x), magnitude(p) <= 1000), fraction));
 }
 /// Near 0 as log(1 + f) with f = x; elsewhere 1 + x rounds, which adds v to a result of at least 0.28. bound: relative error 2^-48.
-ERX_INLINE Value log1p(double x) {
+constexpr double log1p_bound = 0x1.4p-48;
+ERX_INLINE bool log1p_domain(double x) { return both(both(x > -1 + 0x1p-20, x <= 0x1p1000), magnitude(x) >= 0x1p-900); }
+ERX_INLINE double log1p_value(double x) {
   const bool near = both(x >= -0.25, x <= 0.4);
   const Split s = split(1 + x);
   const double p = log_near_one(select(near, x, s.m - 1), select(near, 2 + x, s.m + 1));
-  const double y = select(near, p, fma(s.e, ln2_high, fma(s.e, ln2_low, p)));
-  return at_zero(x, around(y, magnitude(y) * 0x1.4p-48, both(both(x > -1 + 0x1p-20, x <= 0x1p1000), magnitude(x) >= 0x1p-900)));
+  return select(near, p, fma(s.e, ln2_high, fma(s.e, ln2_low, p)));
 }
+ERX_INLINE Value log1p(double x) {
+  const double y = log1p_value(x);
+  return at_zero(x, around(y, magnitude(y) * log1p_bound, log1p_domain(x)));
+}
+
+/// bound: one rounding each. source: IEEE 754.
+constexpr double sqrt_bound = 0x1.4p-53, rsqrt_bound = 0x1.4p-52;
+ERX_INLINE bool sqrt_domain(double x) { return is_normal_positive(x); }
+ERX_INLINE bool rsqrt_domain(double x) { return is_normal_positive(x); }
+ERX_INLINE double sqrt_value(double x) { return __builtin_sqrt(x); }
+ERX_INLINE double rsqrt_value(double x) { return 1 / __builtin_sqrt(x); }
 
 // pi / 2 in parts of 33, 33 and 53 bits, the rest below 2^-122
 constexpr double half_pi_1 = 0x1.921fb54400000p+0, half_pi_2 = 0x1.0b4611a600000p-34, half_pi_3 = 0x1.3198a2e037073p-69;
@@ -217,16 +260,23 @@ ERX_INLINE double cos_near_zero(double r) {
   return fma(z, c, 1);
 }
 
-/// sin(x + quarter pi/2). The reduction is exact for k = 0; else k half_pi_1 and k half_pi_2 are exact for |k| < 2^20, the first
-/// difference too, the others err by 2^-54 each. bound: error 2^-50, for k = 0 and sin relative to the result.
-ERX_INLINE Value wave(double x, double quarter) {
+/// sin(x + quarter pi/2). r = x for k = 0. Else |k| < 2^20: k half_pi_1, k half_pi_2 and the first difference t1 are exact; the second one, t2, is a
+/// multiple of 2^-66, so exact below 2^-13, elsewhere within v |t2| and |t2| <= 1.001 |r|; r errs by v |r| more, and by 2^-102 for what is left out of
+/// pi/2, at most v |r| where |r| >= 2^-49: together by 3.01 v |r|. Of sin r that is as much (r cot r <= 1), and 4 v for the polynomial; of cos r
+/// (0.71 * 0.786 * 3.01 + 3) v / 0.707. bound: 2^-50, relative where |sin| >= 2^-48 or k = 0, else absolute.
+constexpr double wave_bound = 0x1.4p-50;
+ERX_INLINE bool wave_domain(double x) { return both(magnitude(x) <= 0x1p20, magnitude(x) >= 0x1p-900); }
+ERX_INLINE bool wave_is_relative(double x, double value) { return static_cast<bool>((magnitude(value) >= 0x1p-48) | (magnitude(x) <= 0.75)); }
+ERX_INLINE double wave_value(double x, double quarter) {
   const double k = nearest(x * 0x1.45f306dc9c883p-1);
   const double r = fma(-k, half_pi_3, fma(-k, half_pi_2, fma(-k, half_pi_1, x)));
   const auto turn = std::bit_cast<std::uint64_t>(k + quarter + 0x1.8p52);
   const double y = select(turn & 1, cos_near_zero(r), sin_near_zero(r));
-  const double value = select(turn & 2, -y, y);
-  const bool relative = both(k == 0, quarter == 0);
-  return around(value, select(relative, magnitude(value), 1.0) * 0x1.4p-50, both(magnitude(x) <= 0x1p20, magnitude(x) >= 0x1p-900));
+  return select(turn & 2, -y, y);
+}
+ERX_INLINE Value wave(double x, double quarter) {
+  const double value = wave_value(x, quarter);
+  return around(value, select(wave_is_relative(x, value), magnitude(value), 1.0) * wave_bound, wave_domain(x));
 }
 ERX_INLINE Value sin(double x) { return at_zero(x, wave(x, 0)); }
 ERX_INLINE Value cos(double x) { return wave(x, 1); }
@@ -242,7 +292,9 @@ const ErfTable& erf_table();  // made at first use
 /// (Hermite polynomials). Truncation: by Cramer's |H_n(c)| <= 1.09 sqrt(2^n n!) e^(c^2 / 2) below 2^-60, of a result above 2^-8 (or relative to
 /// it: h^7 / 42) 1.5 v. The sum h + h^2 q errs by v and |h q| <= 0.025 times 9 v, its product with s by 2 v more, E and the last sum by v each:
 /// bound: relative error 7 v < 2^-50. From 6 on erf is within 2^-55 of 1. erf(+-0) is +-0.
-ERX_INLINE Value erf(double x, const ErfTable& table) {
+constexpr double erf_bound = 0x1.4p-50;
+ERX_INLINE bool erf_domain(double x) { return magnitude(x) >= 0x1p-900; }
+ERX_INLINE double erf_value(double x, const ErfTable& table) {  // of |x|
   const double m = magnitude(x), a = m < 6 ? m : 6;  // of NaN 6, and not good
   const double k = nearest(a * 128);
   const auto j = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(k + 0x1.8p52) & 1023);
@@ -252,11 +304,14 @@ ERX_INLINE Value erf(double x, const ErfTable& table) {
   q = fma(q, h, fma(-2.0 / 6, z, 3.0 / 6) * c);
   q = fma(q, h, fma(2.0 / 3, z, -1.0 / 3));
   q = fma(q, h, -c);
-  const double y = fma(table.slope[j], fma(h * h, q, h), table.value[j]), error = y * 0x1.4p-50;
+  return fma(table.slope[j], fma(h * h, q, h), table.value[j]);
+}
+ERX_INLINE Value erf(double x, const ErfTable& table) {
+  const double y = erf_value(x, table), error = y * erf_bound;
   const double d = y - error, u = y + error < 1 ? y + error : 1;
   const bool negative = x < 0;
   const bool zero = x == 0;
-  return {select(zero, x, select(negative, -u, d)), select(zero, x, select(negative, -d, u)), static_cast<bool>(zero | (m >= 0x1p-900))};
+  return {select(zero, x, select(negative, -u, d)), select(zero, x, select(negative, -d, u)), static_cast<bool>(zero | erf_domain(x))};
 }
 
 #undef ERX_INLINE

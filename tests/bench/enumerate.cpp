@@ -1,5 +1,5 @@
-// The loops of the elementary functions over all float32 numbers, or every k-th: does each enclosure hold the value, and how often do its
-// ends round apart? The judge is the C library in extended precision (64 bits); where its value lies in the outer tenth of an enclosure, or
+// The loops of the elementary functions over all float32 numbers, or every k-th: does each enclosure hold the value, how often do its
+// ends round apart, and does what is rounded on the way from array to array (ops/function_run.hpp) round as they do? The judge is the C library in extended precision (64 bits); where its value lies in the outer tenth of an enclosure, or
 // outside, MPFR at 160 bits decides. Run by hand; docs/soundness.md keeps the figures.
 //   build/tests/erx_enumerate [k [offset [function ..]]]      exits with the number of enclosures that miss
 #include <mpfr.h>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ir/format.hpp"
+#include "ops/function_run.hpp"
 #include "ops/lanes.hpp"
 #include "ops/round_bulk.hpp"
 
@@ -57,7 +58,7 @@ const Function functions[] = {
 constexpr std::size_t block = 4096;
 
 struct Counts {
-  std::uint64_t numbers = 0, formula = 0, mpfr = 0, missed = 0, apart[2] = {0, 0};
+  std::uint64_t numbers = 0, formula = 0, mpfr = 0, missed = 0, apart[2] = {0, 0}, on_the_way[2] = {0, 0};
 };
 
 bool holds(const Function& f, double x, double d, double u) {
@@ -76,11 +77,20 @@ Counts enumerate(const Function& f, std::uint64_t step, std::uint64_t offset) {
   const BulkRounding roundings[] = {{*find_format("f32"), {}}, {*find_format("bf16"), {}}};
   std::vector<double> x(block), e(block, f.exponent), d(block), u(block), lo(block), hi(block);
   std::vector<std::uint64_t> bad(block);
-  std::size_t n = 0;
+  std::size_t n = 0, kept = 0;
+  /// What is decided on the way has to be what both ends are rounded to.
+  const auto compare = [&](int k) {
+    for (std::size_t i = 0; f.loops.run && i < kept; ++i) {
+      double quick;
+      if (!function_run(*f.loops.run, roundings[k], &x[i], &quick, 1, false)) continue;
+      ++c.on_the_way[k];
+      if ((quick != lo[i] || quick != hi[i]) && c.missed++ < 10) std::printf("%s(%a) is rounded to %a on the way, its ends to %a and %a\n", f.name, x[i], quick, lo[i], hi[i]);
+    }
+  };
   const auto work = [&] {
     std::fill_n(bad.begin(), n, 0);
     f.loops.exact({x.data(), x.data(), e.data(), e.data(), d.data(), u.data(), bad.data(), n});
-    std::size_t kept = 0;
+    kept = 0;
     for (std::size_t i = 0; i < n; ++i) {
       if (bad[i]) continue;
       const long double t = f.judge(x[i]), margin = (static_cast<long double>(u[i]) - d[i]) / 20;
@@ -90,12 +100,13 @@ Counts enumerate(const Function& f, std::uint64_t step, std::uint64_t offset) {
           if (c.missed++ < 10) std::printf("%s(%a) is not in [%a, %a]\n", f.name, x[i], d[i], u[i]);
         }
       }
+      x[kept] = x[i];
       d[kept] = d[i];
       u[kept++] = u[i];
     }
     c.numbers += n;
     c.formula += n - kept;
-    for (int k = 0; k < 2; ++k) c.apart[k] += roundings[k].enclosures(d.data(), u.data(), lo.data(), hi.data(), kept);
+    for (int k = 0; k < 2; ++k) c.apart[k] += roundings[k].enclosures(d.data(), u.data(), lo.data(), hi.data(), kept), compare(k);
     n = 0;
   };
   for (std::uint64_t bits = offset; bits < std::uint64_t{1} << 32; bits += step) {
@@ -118,9 +129,10 @@ int main(int argc, char** argv) {
     for (int k = 3; k < argc; ++k) chosen = chosen || std::string_view(argv[k]) == f.name;
     if (!chosen || step == 0) continue;
     const Counts c = enumerate(f, step, offset);
-    std::printf("%-9s %10llu numbers, %10llu left to the formula, %9llu judged by MPFR, %llu missed; undecided: f32 %llu, bf16 %llu\n", f.name,
+    std::printf("%-9s %10llu numbers, %10llu left to the formula, %9llu judged by MPFR, %llu missed; undecided: f32 %llu, bf16 %llu; decided on the way: f32 %llu, bf16 %llu\n", f.name,
                 static_cast<unsigned long long>(c.numbers), static_cast<unsigned long long>(c.formula), static_cast<unsigned long long>(c.mpfr),
-                static_cast<unsigned long long>(c.missed), static_cast<unsigned long long>(c.apart[0]), static_cast<unsigned long long>(c.apart[1]));
+                static_cast<unsigned long long>(c.missed), static_cast<unsigned long long>(c.apart[0]), static_cast<unsigned long long>(c.apart[1]),
+                static_cast<unsigned long long>(c.on_the_way[0]), static_cast<unsigned long long>(c.on_the_way[1]));
     std::fflush(stdout);
     missed += c.missed;
   }

@@ -1,6 +1,7 @@
-// A rounding of an input alone, which no tile is made for: the sets of the other tiers, whatever the input holds and however it lies.
+// A rounding of an input, or of a function of it, which no tile is made for: the sets of the other tiers, whatever the input holds and however it lies.
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <random>
 #include <string>
@@ -69,4 +70,33 @@ TEST_CASE("a rounding of an input alone has the sets of the exact tier: specials
     }
   for (const bool rare : {true, false}) check<double>("f64", Storage::f64, "f8e4m3fn", 300007, rare, 1);  // past the caches
   check<float>("f32", Storage::f32, "bf16", 300007, true, 1);
+}
+
+TEST_CASE("a function of an input and its rounding have the sets of multiple precision") {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal(0, 4);
+  for (const char* function : {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tanh", "erf", "sigmoid", "sqrt", "rsqrt"})
+    for (const char* rounding : {"f32", "bf16", "f8e4m3fn", "f16, rne, ftz", "bf16, rtz", "f8e5m2, sat"})
+      for (const bool odd : {false, true}) {
+        const std::int64_t n = 5000;
+        std::vector<double> x(static_cast<std::size_t>(n));
+        for (double& v : x) v = static_cast<float>(normal(random));
+        const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e30, -1e30, 1e-30, 1, -1, 4, 200, -200};
+        for (std::size_t i = 1000; odd && i < x.size(); i += 37) x[i] = special[random() % std::size(special)];
+        const std::string text = std::string("round<") + rounding + ">(" + function + "(x))";
+        std::vector<float> floats(x.begin(), x.end());
+        std::vector<std::uint16_t> halves;
+        std::vector<double> widened;
+        for (const float v : floats) {
+          halves.push_back(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(v) >> 16));
+          widened.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(halves.back()) << 16));
+        }
+        for (const Tensor& t : {tensor_of(x, Storage::f64, "f64", 1), tensor_of(floats, Storage::f32, "f32", 1), tensor_of(halves, Storage::code, "bf16", 1)}) {
+          const Plane fast = evaluate(text, t, EvaluateOptions::Tier::f64, 1), slow = evaluate(text, t, EvaluateOptions::Tier::big, 2);
+          std::int64_t wrong = 0;
+          for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+            wrong += (*fast.lo_d)[i] != (*slow.lo_d)[i] || (*fast.hi_u)[i] != (*slow.hi_u)[i] || flags_of(fast, i) != flags_of(slow, i);
+          CHECK_MESSAGE(wrong == 0, text << " of " << to_string(t.type) << std::string(odd ? ", with special values" : ""));
+        }
+      }
 }

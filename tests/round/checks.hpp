@@ -8,5 +8,6 @@
 namespace erx::test {
 
 const std::vector<Check>& rounding_checks();
+const std::vector<Check>& function_checks();  // functions and their rounding, from array to array
 
 }  // namespace erx::test

@@ -15,5 +15,12 @@ TEST_CASE("roundings: no legal result of one rounding or one widened operation i
     CHECK_MESSAGE(!found, found.value_or(""));
   }
   CHECK(figures.values > 100000);
+  Figures functions;
+  for (const Check& check : function_checks()) {
+    INFO(check.name);
+    const std::optional<std::string> found = check.run(100, functions);
+    CHECK_MESSAGE(!found, found.value_or(""));
+  }
+  CHECK(functions.values > 100000);
   std::printf("roundings: %ld cases, %ld legal results\n", figures.cases, figures.values);
 }
