@@ -60,7 +60,7 @@ class FreeBlocks {
   std::mutex mutex_;
   std::vector<Block> blocks_ = [] {
     std::vector<Block> room;
-    room.reserve(64);
+    room.reserve(128);
     return room;
   }();
   std::size_t held_ = 0;
@@ -74,23 +74,27 @@ struct PageAllocator {
   PageAllocator(const PageAllocator<U>&) {}
 
   static constexpr std::align_val_t line{64};  // of the cache: vectors are read without crossing one
-  static constexpr std::size_t large_page = std::size_t{1} << 21;
+  static constexpr std::size_t large_page = std::size_t{1} << 21, page = std::size_t{1} << 14;
+  static bool is_kept(std::size_t n) { return n * sizeof(T) >= 4 * page; }  // below, the C library keeps it
   static bool is_large(std::size_t n) { return n * sizeof(T) >= large_page / 4; }
-  static std::size_t rounded(std::size_t n) { return (n * sizeof(T) + large_page - 1) / large_page * large_page; }
+  static std::size_t rounded(std::size_t n) {
+    const std::size_t unit = is_large(n) ? large_page : page;
+    return (n * sizeof(T) + unit - 1) / unit * unit;
+  }
 
   T* allocate(std::size_t n) {
-    if (!is_large(n)) return static_cast<T*>(::operator new(n * sizeof(T), line));
+    if (!is_kept(n)) return static_cast<T*>(::operator new(n * sizeof(T), line));
     const std::size_t bytes = rounded(n);
     if (void* kept = FreeBlocks::instance().take(bytes)) return static_cast<T*>(kept);
-    void* p = std::aligned_alloc(large_page, bytes);
+    void* p = std::aligned_alloc(is_large(n) ? large_page : page, bytes);
     if (!p) throw std::bad_alloc();
 #if defined(__linux__)
-    madvise(p, bytes, MADV_HUGEPAGE);  // only advice
+    if (is_large(n)) madvise(p, bytes, MADV_HUGEPAGE);  // only advice
 #endif
     return static_cast<T*>(p);
   }
   void deallocate(T* p, std::size_t n) noexcept {
-    if (!is_large(n)) return ::operator delete(p, line);
+    if (!is_kept(n)) return ::operator delete(p, line);
     if (!FreeBlocks::instance().keep(p, rounded(n))) std::free(p);
   }
   template <class U>
