@@ -293,21 +293,30 @@ Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e, bo
   return Set<F64>::point(F64::exact(negative_ ? -nearest : nearest));
 }
 
-/// By the rule of one element, from the sum in twice the precision: where a sum may overflow, or be exact.
+/// By the rule of one element, where a sum may overflow, or be exact: from what the products gave, else from the sum in twice the precision.
 Set<F64> MatrixEnds::from_parts(const MatrixBlock& b, const OpenElement& e) const {
   const MatrixRow one = row(b, e.i, nullptr).at(e.j);
   const double norm = one.row_norm * one.norm[0], n = static_cast<double>(depth_) + 16;
   if (!rounds_ || !others_.empty() || !(norm < 0x1p900) || sum_.rule.needs_leaves(sum_.leaves)) return Set<F64>::special(undecided);
-  const double *x = b.row_factors(e.i), *y = b.column_factors(static_cast<std::int64_t>(e.j));
-  const Doubled sum = dot2_pair(x, y, static_cast<std::size_t>(depth_));
-  const double error = std::fabs(sum.low) + norm * n * n * 0x1p-104 + 2 * one.absolute + std::fabs(sum.high) * 0x1p-52, magnitude = magnitude_dot(x, y, static_cast<std::size_t>(depth_));
   SumParts<F64> parts;
-  parts.lower = parts.upper = one.negative ? F64{-sum.high - error, -sum.high + error} : F64{sum.high - error, sum.high + error};
-  parts.magnitude = F64{magnitude * (1 - n * 0x1p-52) - n * 0x1p-1074, magnitude * (1 + n * 0x1p-52) + n * 0x1p-1074};
-  if (!(parts.magnitude.d > 0)) return Set<F64>::special(undecided);  // the sign of a zero
   parts.leaves = parts.products = depth_;
   parts.grid = product_grid(one.row_grid, one.grid[0]);
-  return after(sum_of_parts(parts, sum_.rule, {}));
+  const auto set = [&](double sum, double error, double magnitude, double magnitude_error) {
+    const double size = error + std::fabs(sum) * 0x1p-51;
+    parts.lower = parts.upper = one.negative ? F64{-sum - size, -sum + size} : F64{sum - size, sum + size};
+    parts.magnitude = F64{magnitude - magnitude_error, magnitude + magnitude_error};
+    return parts.magnitude.d > 0 ? after(sum_of_parts(parts, sum_.rule, {})) : Set<F64>::special(undecided);  // else the sign of a zero
+  };
+  if (b.agrees && one.centre && b.magnitude) {
+    const double magnitude = b.magnitude[e.i * b.centre_width + static_cast<std::int64_t>(e.j)];
+    const double magnitude_error = (magnitude * one.magnitude_relative + one.magnitude_absolute) * (1 + 0x1p-50) + magnitude * 0x1p-51;
+    const Set<F64> s = set(one.centre[0], ((magnitude + magnitude_error) * one.relative + one.absolute) * (1 + 0x1p-50), magnitude, magnitude_error);
+    if (!is_undecided(s)) return s;
+  }
+  const double *x = b.row_factors(e.i), *y = b.column_factors(static_cast<std::int64_t>(e.j));
+  const Doubled sum = dot2_pair(x, y, static_cast<std::size_t>(depth_));
+  const double magnitude = magnitude_dot(x, y, static_cast<std::size_t>(depth_));
+  return set(sum.high, std::fabs(sum.low) + norm * n * n * 0x1p-104 + 2 * one.absolute, magnitude, magnitude * n * 0x1p-52 + n * 0x1p-1074);
 }
 
 Set<F64> MatrixEnds::climb(std::int64_t flat) {

@@ -59,7 +59,7 @@ Set<R> round_set(const Set<R>& x, const Format& format, const Rounding& rounding
     bool all_over = true;
     std::uint8_t special = 0;
     for (int k = 0; k < 4; ++k) {
-      ends[k] = k > 1 && x.is_point ? ends[k - 2] : round_real(sides[k], format, rounding);
+      ends[k] = k > 1 && x.is_point ? ends[k - 2] : k % 2 == 1 && sides[k] == sides[k - 1] ? ends[k - 1] : round_real(sides[k], format, rounding);
       special |= ends[k].special;
       all_over = all_over && ends[k].over && ends[k].special && ends[k].positive == ends[0].positive;
     }

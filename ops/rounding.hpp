@@ -18,6 +18,7 @@ struct Chopped {
   std::uint64_t significand = 0;
   int exponent = 0;
   bool sticky = false;
+  bool operator==(const Chopped&) const = default;
 };
 Chopped chop(double finite);
 

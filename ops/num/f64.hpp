@@ -129,7 +129,12 @@ inline F64 sub(const F64& a, const F64& b) { return add(a, neg(b)); }
 
 inline F64 mul(const F64& a, const F64& b) {
   const F64 p = f64::product(a.d, b.d);
-  if (f64::is_point(a) && f64::is_point(b)) return p;
+  const bool one_a = f64::is_point(a), one_b = f64::is_point(b);
+  if (one_a && one_b) return p;
+  if (one_a || one_b) {
+    const F64 q = f64::product(a.u, b.u);
+    return {std::fmin(p.d, q.d), std::fmax(p.u, q.u)};
+  }
   const F64 q = f64::product(a.d, b.u), r = f64::product(a.u, b.d), s = f64::product(a.u, b.u);
   return {std::fmin(std::fmin(p.d, q.d), std::fmin(r.d, s.d)), std::fmax(std::fmax(p.u, q.u), std::fmax(r.u, s.u))};
 }
