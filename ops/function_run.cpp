@@ -1,6 +1,8 @@
 #include "ops/function_run.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "ops/clones.hpp"
 #include "ops/num/elementary.hpp"
@@ -10,6 +12,7 @@ namespace erx {
 namespace {
 
 constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
+constexpr std::size_t look_ups = 128;
 constexpr int most_precision = 32;  // the errors below seldom reach a midpoint of it
 
 /// At most so many units in the last place of a double: a relative error of e is below e 2^53 of them.
@@ -29,12 +32,17 @@ ERX_RELATIVE(exp, Exp) ERX_RELATIVE(exp2, Exp2) ERX_RELATIVE(expm1, Expm1) ERX_R
 ERX_RELATIVE(log1p, Log1p) ERX_RELATIVE(tanh, Tanh) ERX_RELATIVE(sigmoid, Sigmoid) ERX_RELATIVE(sqrt, Sqrt) ERX_RELATIVE(rsqrt, Rsqrt)
 #undef ERX_RELATIVE
 
+/// Looks two numbers up for each element, at index(key(x)): before the loop, since a vector of them gathered from a table costs as much as all the rest.
 struct Erf {
   static constexpr double bound = elementary::erf_bound;
   const elementary::ErfTable& table = elementary::erf_table();
   [[gnu::always_inline]] static bool in(double x, double) { return elementary::erf_domain(x); }
-  [[gnu::always_inline]] double value(double x) const { return elementary::with_sign_of(x, elementary::erf_value(x, table)); }
+  [[gnu::always_inline]] static double key(double x) { return elementary::erf_step(x); }
+  [[gnu::always_inline]] static std::int64_t index(double key) { return elementary::erf_index(key); }
+  [[gnu::always_inline]] static double value(double x, double key, double at_c, double slope) { return elementary::with_sign_of(x, elementary::erf_value(x, key, at_c, slope)); }
 };
+template <class F>
+concept LooksUp = requires(const F& f) { f.table; };
 
 template <int quarter>
 struct Wave {
@@ -43,17 +51,30 @@ struct Wave {
   [[gnu::always_inline]] static double value(double x) { return elementary::wave_value(x, quarter); }
 };
 
+struct LookedUp {
+  alignas(64) double key[look_ups], pair[2 * look_ups];
+};
+template <LooksUp F, class T>
+[[gnu::always_inline]] inline void look_up(const F& f, const T* in, LookedUp& found, std::size_t n) {
+  std::int64_t index[look_ups];
+  for (std::size_t i = 0; i < n; ++i) index[i] = F::index(found.key[i] = F::key(static_cast<double>(in[i])));
+  for (std::size_t i = 0; i < n; ++i) std::memcpy(found.pair + 2 * i, f.table.at + index[i], 2 * sizeof(double));
+}
+
 /// Rounding by the bits of a double. No midpoint within the error: both ends round as the value does, to nearest. (Just below a power of two midpoints
 /// lie twice as close, and still far beside the error.) Signs of differences say what is wrong.
 template <class F, class T>
-[[gnu::always_inline]] inline std::uint64_t function_step(const F& f, const T* in, double* out, std::size_t n, const DroppedBits& dropped) {
+[[gnu::always_inline]] inline std::uint64_t function_step(const F& f, const T* in, double* out, std::size_t n, const DroppedBits& dropped, [[maybe_unused]] const LookedUp* found = nullptr) {
   static_assert(F::bound * 0x1p53 + 1 < (std::uint64_t{1} << (52 - most_precision)) / 16);
   const DroppedBits k = dropped;
   const std::uint64_t units = units_of(F::bound), watched = planted(Mistake::midpoint_unwatched) ? 0 : ~std::uint64_t{0};
   std::uint64_t wrong = 0;
   ERX_INDEPENDENT
   for (std::size_t i = 0; i < n; ++i) {
-    const double x = static_cast<double>(in[i]), y = f.value(x);
+    const double x = static_cast<double>(in[i]);
+    double y;
+    if constexpr (LooksUp<F>) y = F::value(x, found->key[i], found->pair[2 * i], found->pair[2 * i + 1]);
+    else y = F::value(x);
     const std::uint64_t shifted = std::bit_cast<std::uint64_t>(y) + k.half, rounded = shifted & ~k.mask, size = rounded & ~sign_bit;
     out[i] = std::bit_cast<double>(rounded);
     const std::uint64_t past_midpoint = (shifted + units) & k.mask, near_midpoint = (past_midpoint - (2 * units + 1)) & watched;
@@ -62,9 +83,25 @@ template <class F, class T>
   return wrong & sign_bit;
 }
 
+/// At most look_ups elements where F looks up.
+template <class F, class T>
+[[gnu::always_inline]] inline std::uint64_t looked_up_step(const F& f, const T* in, double* out, std::size_t n, const DroppedBits& k) {
+  if constexpr (LooksUp<F>) {
+    LookedUp found;
+    look_up(f, in, found, n);
+    return function_step(f, in, out, n, k, &found);
+  } else {
+    return function_step(f, in, out, n, k);
+  }
+}
+
 template <class F, class T>
 [[gnu::always_inline]] inline bool plain_run(const T* in, double* out, std::size_t n, const DroppedBits& k) {
-  return function_step(F{}, in, out, n, k) == 0;
+  const F f;
+  std::uint64_t wrong = 0;
+  const std::size_t step = LooksUp<F> ? look_ups : n;
+  for (std::size_t i = 0; i < n; i += step) wrong |= looked_up_step(f, in + i, out + i, std::min(step, n - i), k);
+  return wrong == 0;
 }
 
 #if defined(ERX_STREAMS)
@@ -73,7 +110,7 @@ struct FunctionStep {
   const F& function;
   const DroppedBits& dropped;
   std::uint64_t& wrong;
-  [[gnu::always_inline]] void operator()(const T* in, double* out, std::size_t) const { wrong |= function_step(function, in, out, stream_step, dropped); }
+  [[gnu::always_inline]] void operator()(const T* in, double* out, std::size_t) const { wrong |= looked_up_step(function, in, out, stream_step, dropped); }
 };
 template <class F, class T>
 [[ERX_AVX512, gnu::always_inline]] inline bool stream_run(const T* in, double* out, std::size_t n, const DroppedBits& of) {

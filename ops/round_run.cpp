@@ -97,8 +97,10 @@ struct RoundStep {
   std::uint8_t* flags;
   Found& found;
   [[gnu::always_inline]] void operator()(const T* in, double* out, std::size_t at) const {
-    if constexpr (flagged) flagged_step<mode, usual>(in, out, flags + at, stream_step, rule, found);
-    else round_step<mode, usual>(in, out, stream_step, rule, found);
+    static_assert(stream_step % step == 0);
+    if constexpr (flagged) {
+      for (std::size_t i = 0; i < stream_step; i += step) flagged_step<mode, usual>(in + i, out + i, flags + at + i, step, rule, found);
+    } else round_step<mode, usual>(in, out, stream_step, rule, found);
   }
 };
 

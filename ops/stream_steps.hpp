@@ -13,7 +13,7 @@
 
 namespace erx {
 
-constexpr std::size_t stream_step = 32, stream_places = 4;
+constexpr std::size_t stream_step = 128, stream_places = 4;
 constexpr std::size_t stream_unit = stream_places * stream_step;
 
 /// step(in, out, at): `stream_step` elements from `in`, which lies at index `at`. n: a multiple of stream_unit; out: at a multiple of 64 bytes.

@@ -50,8 +50,8 @@ elementary::ErfTable make_erf_table() {
   elementary::ErfTable table;
   for (int k = 0; k < elementary::ErfTable::count; ++k) {
     const Big at = Big::exact(k / 128.0, c);
-    table.value[k] = k == 0 ? 0 : nearest(erf_of(at));
-    table.slope[k] = nearest(mul(slope, exp_of(neg(mul(at, at)))));
+    table.at[k].value = k == 0 ? 0 : nearest(erf_of(at));
+    table.at[k].slope = nearest(mul(slope, exp_of(neg(mul(at, at)))));
   }
   return table;
 }

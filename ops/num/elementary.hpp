@@ -284,7 +284,9 @@ ERX_INLINE Value cos(double x) { return wave(x, 1); }
 /// erf at the multiples of 1/128 in [0, 6] and 2 / sqrt(pi) exp(-c^2) there, each the nearest double, or one beside it on a near tie.
 struct ErfTable {
   static constexpr int count = 6 * 128 + 1;
-  double value[count], slope[count];
+  struct Entry {
+    double value, slope;  // side by side: looked up at once
+  } at[count];
 };
 const ErfTable& erf_table();  // made at first use
 
@@ -294,20 +296,25 @@ const ErfTable& erf_table();  // made at first use
 /// bound: relative error 7 v < 2^-50. From 6 on erf is within 2^-55 of 1. erf(+-0) is +-0.
 constexpr double erf_bound = 0x1.4p-50;
 ERX_INLINE bool erf_domain(double x) { return magnitude(x) >= 0x1p-900; }
-ERX_INLINE double erf_value(double x, const ErfTable& table) {  // of |x|
-  const double m = magnitude(x), a = m < 6 ? m : 6;  // of NaN 6, and not good
-  const double k = nearest(a * 128);
-  const auto j = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(k + 0x1.8p52) & 1023);
-  const double c = k * 0x1p-7, h = a - c, z = c * c;
+ERX_INLINE double erf_step(double x) {  // |x| in steps of 1/128, rounded
+  const double m = magnitude(x);
+  return nearest((m < 6 ? m : 6) * 128);  // of NaN 6, and not good
+}
+ERX_INLINE std::int64_t erf_index(double step) { return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step + 0x1.8p52) & 1023); }
+ERX_INLINE double erf_value(double x, double step, double at_c, double slope) {  // of |x|
+  const double m = magnitude(x), a = m < 6 ? m : 6;
+  const double c = step * 0x1p-7, h = a - c, z = c * c;
   double q = fma(fma(-4.0 / 90, z, 20.0 / 90), z, -15.0 / 90) * c;
   q = fma(q, h, fma(fma(4.0 / 30, z, -12.0 / 30), z, 3.0 / 30));
   q = fma(q, h, fma(-2.0 / 6, z, 3.0 / 6) * c);
   q = fma(q, h, fma(2.0 / 3, z, -1.0 / 3));
   q = fma(q, h, -c);
-  return fma(table.slope[j], fma(h * h, q, h), table.value[j]);
+  return fma(slope, fma(h * h, q, h), at_c);
 }
 ERX_INLINE Value erf(double x, const ErfTable& table) {
-  const double y = erf_value(x, table), error = y * erf_bound;
+  const double step = erf_step(x);
+  const ErfTable::Entry& entry = table.at[erf_index(step)];
+  const double y = erf_value(x, step, entry.value, entry.slope), error = y * erf_bound;
   const double d = y - error, u = y + error < 1 ? y + error : 1;
   const bool negative = x < 0;
   const bool zero = x == 0;
