@@ -35,6 +35,7 @@ void at_infinity(SetBuilder<R>& r, bool possible, double value, Context c) {
 template <class F>
 struct Increasing {
   static constexpr const lanes::Loops& loops = F::loops;
+  static constexpr bool increases = true;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -76,6 +77,7 @@ struct Domain {
 template <class F>
 struct Logarithm {
   static constexpr const lanes::Loops& loops = F::loops;
+  static constexpr bool increases = true;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
@@ -103,6 +105,7 @@ struct Logarithm {
 
 struct Sqrt {
   static constexpr const lanes::Loops& loops = lanes::root;
+  static constexpr bool increases = true;
   template <class R>
   static Set<R> of(Operands<R> x, const Attributes&, Context c) {
     const Set<R>& a = x[0];
