@@ -60,6 +60,10 @@ std::string set_text(const Set<F64>& re, const Set<F64>& im) {
 
 ERX_VECTOR_CLONES bool covers_all(const double* lo, const double* hi, const double* values, std::size_t n) {
   std::uint64_t outside = 0;
+  if (lo == hi) {
+    for (std::size_t i = 0; i < n; ++i) outside |= static_cast<std::uint64_t>(lo[i] != values[i]);
+    return outside == 0;
+  }
   for (std::size_t i = 0; i < n; ++i) outside |= static_cast<std::uint64_t>(!((lo[i] <= values[i]) & (values[i] <= hi[i])));
   return outside == 0;
 }

@@ -6,6 +6,7 @@
 
 #include "ops/clones.hpp"
 #include "ops/planted.hpp"
+#include "ops/stream_steps.hpp"
 #include "ops/sum_rule.hpp"
 
 namespace erx {
@@ -141,25 +142,44 @@ ERX_VECTOR_CLONES void round_exact(const MatrixRow& row, const BulkConstants& co
   }
 }
 
-/// The same with one margin for all, at least as wide as that of each: margin + relative |s|. returns: how many stay open.
-ERX_VECTOR_CLONES std::uint64_t round_within(const double* centre, const BulkConstants& constants, double sign, double margin, double relative, std::size_t n, double* out) {
-  const BulkConstants k = constants;
-  const bool is_exact = margin == 0;
+/// The same with one margin for all, at least as wide as that of each: margin + relative |s|. Twice the margin fits beside the way to the rounded
+/// value, so it does below a power of two as well. returns: whether some stay open.
+[[gnu::always_inline]] inline bool round_all_within(const double* centre, const BulkConstants& constants, double sign, double margin, double relative, std::size_t n, double* out) {
+  const double factor = planted(Mistake::room_below_power) ? 1 : 2, twice = margin == 0 ? -std::numeric_limits<double>::infinity() : factor * margin, twice_relative = factor * relative;  // 0: exact
+  const double half_quantum = constants.half_quantum * (1 - 0x1p-50), to_magic = constants.magic;
+  const auto least_power = std::bit_cast<std::int64_t>(constants.least_power);
+  const auto most = std::bit_cast<std::uint64_t>(constants.max_finite);
   std::uint64_t open = 0;
   ERX_INDEPENDENT
   for (std::size_t j = 0; j < n; ++j) {
     const double s = sign * centre[j], size = bulk::magnitude(s);
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(s);
-    double power = std::bit_cast<double>(bits & 0x7ff0000000000000u);
-    power = select(power < k.least_power, k.least_power, power);
-    power = select(power > k.greatest_power, k.greatest_power, power);
-    const double magic = power * k.magic, rounded = (size + magic) - magic, room = power * k.half_quantum * (1 - 0x1p-50), wide = margin + size * relative;
+    const auto exponent = static_cast<std::int64_t>(bits & 0x7ff0000000000000u);
+    const double power = std::bit_cast<double>(exponent > least_power ? exponent : least_power);
+    const double magic = power * to_magic, rounded = (size + magic) - magic;  // NaN where s is far too large
     out[j] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(rounded) | (bits & 0x8000000000000000u));
-    const bool one_way = is_exact | ((bulk::magnitude(size - rounded) + wide < room) & ((2 * wide < room) | planted(Mistake::room_below_power)));
-    open += static_cast<std::uint64_t>(!(one_way & (rounded > 0) & (rounded <= k.max_finite)));
+    const bool one_way = bulk::magnitude(size - rounded) + (twice + size * twice_relative) < power * half_quantum;
+    const bool ordinary = std::bit_cast<std::uint64_t>(rounded) - 1 < most;  // neither 0 nor past the largest value
+    open |= static_cast<std::uint64_t>(!(one_way & ordinary));
   }
-  return open;
+  return open != 0;
 }
+
+#define ERX_ROUND_WITHIN(attributes, name)                                                                                                                       \
+  attributes bool name(const double* centre, const BulkConstants& constants, double sign, double margin, double relative, std::size_t n, double* out) {              \
+    return round_all_within(centre, constants, sign, margin, relative, n, out);                                                                                     \
+  }
+ERX_ROUND_WITHIN(ERX_VECTOR_CLONES, round_within_narrow)
+#if defined(ERX_STREAMS)
+ERX_ROUND_WITHIN([[ERX_AVX512]], round_within_wide)
+bool round_within(const double* centre, const BulkConstants& constants, double sign, double margin, double relative, std::size_t n, double* out) {
+  static const auto loop = chooses_avx512() ? round_within_wide : round_within_narrow;
+  return loop(centre, constants, sign, margin, relative, n, out);
+}
+#else
+constexpr auto round_within = round_within_narrow;
+#endif
+#undef ERX_ROUND_WITHIN
 
 #define ERX_ENCLOSE(name, rounds, with_other)                                                                                                \
   ERX_VECTOR_CLONES void name(const MatrixRow& r, const RowConstants& k, std::size_t first, std::size_t n, double* lo_d, double* lo_u, \
@@ -283,7 +303,7 @@ constexpr std::size_t block_of_row = 256;
 bool MatrixRowRule::rounded_together(const MatrixRow& r, const ColumnRange& range, double lost, const BulkRounding& to, double* out) const {
   const Margin m = margin_of(r, range, lost);
   for (std::size_t first = 0; m.is_finite && first < r.columns; first += block_of_row)
-    if (round_within(r.centre + first, to.constants(), r.negative ? -1 : 1, m.margin, m.relative, std::min(block_of_row, r.columns - first), out + first) > 0) return false;
+    if (round_within(r.centre + first, to.constants(), r.negative ? -1 : 1, m.margin, m.relative, std::min(block_of_row, r.columns - first), out + first)) return false;
   return m.is_finite;
 }
 
@@ -293,7 +313,7 @@ bool MatrixRowRule::rounded(const MatrixRow& r, const ColumnRange& range, const 
   std::uint64_t code[block_of_row];
   for (std::size_t first = 0; first < r.columns; first += block_of_row) {
     const std::size_t n = std::min(block_of_row, r.columns - first);
-    if (m.is_finite && round_within(r.centre + first, to.constants(), r.negative ? -1 : 1, m.margin, m.relative, n, out + first) == 0) {
+    if (m.is_finite && !round_within(r.centre + first, to.constants(), r.negative ? -1 : 1, m.margin, m.relative, n, out + first)) {
       if (any) std::fill(open + first, open + first + n, std::uint8_t{0});
       continue;
     }

@@ -81,6 +81,7 @@ product("f32 -> f32, cancelling, n = 1024", "round<f32>(A @ B)", (1024,) * 3, f3
 product("f32 -> f32, lognormal, n = 1024", "round<f32>(A @ B)", (1024,) * 3, f32, f32, data=lognormal)
 product("f32 -> f32, all ties, n = 1024", "round<f32>(A @ B)", (1024,) * 3, f32, f32, make=ties(1024))
 product("f64 -> f64, n = 256", "round<f64>(A @ B)", (256,) * 3, f64, f64, runs=3)
+product("f64 -> f64, n = 1024", "round<f64>(A @ B)", (1024,) * 3, f64, f64, runs=3)
 product("acc<f32, any>, f32, n = 1024", "acc<f32>(A @ B)", (1024,) * 3, f32, f32)
 product("round<bf16>(acc<f32>), bf16, n = 1024", "round<bf16>(acc<f32>(A @ B))", (1024,) * 3, bf16, bf16)
 product("round<bf16>(acc<f32>), lognormal, n = 1024", "round<bf16>(acc<f32>(A @ B))", (1024,) * 3, bf16, bf16, data=lognormal)
