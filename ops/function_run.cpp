@@ -21,7 +21,7 @@ inline std::uint64_t units_of(double bound) {
   return planted(Mistake::error_unwatched) ? 0 : units;
 }
 
-// value(x), in(x, value): does the bound hold there? and units: the error, in units in the last place of the value.
+// value(x); in(x, value): does `bound`, of its relative error, hold there?
 #define ERX_RELATIVE(name, Name)                                                                             \
   struct Name {                                                                                            \
     static constexpr double bound = elementary::name##_bound;                                               \
@@ -105,6 +105,7 @@ template <class F, class T>
 }
 
 #if defined(ERX_STREAMS)
+static_assert(stream_step <= look_ups);
 template <class F, class T>
 struct FunctionStep {
   const F& function;

@@ -266,7 +266,7 @@ ERX_INLINE double cos_near_zero(double r) {
 /// (0.71 * 0.786 * 3.01 + 3) v / 0.707. bound: 2^-50, relative where |sin| >= 2^-48 or k = 0, else absolute.
 constexpr double wave_bound = 0x1.4p-50;
 ERX_INLINE bool wave_domain(double x) { return both(magnitude(x) <= 0x1p20, magnitude(x) >= 0x1p-900); }
-ERX_INLINE bool wave_is_relative(double x, double value) { return static_cast<bool>((magnitude(value) >= 0x1p-48) | (magnitude(x) <= 0.75)); }
+ERX_INLINE bool wave_is_relative(double x, double value) { return !both(magnitude(value) < 0x1p-48, magnitude(x) > 0.75); }
 ERX_INLINE double wave_value(double x, double quarter) {
   const double k = nearest(x * 0x1.45f306dc9c883p-1);
   const double r = fma(-k, half_pi_3, fma(-k, half_pi_2, fma(-k, half_pi_1, x)));
