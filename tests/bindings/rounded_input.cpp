@@ -60,7 +60,7 @@ void check(const char* type, Storage storage, const std::string& rounding, std::
 }  // namespace
 
 TEST_CASE("a rounding of an input alone has the sets of the exact tier: specials, zeros, overflow, strides, every length") {
-  for (const char* rounding : {"bf16", "f16", "f8e4m3fn", "f8e5m2fnuz, rtz", "f4e2m1fn", "f8e4m3fn, sat", "f6e3m2fn, rtp", "bf16, rne, ftz", "bf16, rto", "f8e8m0fnu"})
+  for (const char* rounding : {"bf16", "f16", "f8e4m3fn", "f8e5m2fnuz, rtz", "f4e2m1fn", "f8e4m3fn, sat", "f6e3m2fn, rtp", "bf16, rne, ftz", "bf16, rto", "f8e8m0fnu", "float<e=4, m=5, sign=no>", "float<e=4, m=5, sign=no>, sat"})
     for (const std::int64_t n : {1, 31, 1024, 9001, 70000}) {
       for (const bool rare : {true, false}) {
         check<double>("f64", Storage::f64, rounding, n, rare, 1);
@@ -104,7 +104,7 @@ TEST_CASE("a function of an input and its rounding have the sets of multiple pre
 TEST_CASE("increasing functions far out have the sets of multiple precision: overflow to NaN on either side, zeros of either sign") {
   std::mt19937_64 random(6);
   for (const char* function : {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh", "erf", "sigmoid", "sqrt"})
-    for (const char* rounding : {"f32", "bf16, rtz", "f8e4m3fn", "f8e4m3fn, sat", "f8e5m2fnuz", "f6e2m3fn, rtp", "f8e8m0fnu", "f16, rtn", "f8e5m2, rto"}) {
+    for (const char* rounding : {"f32", "bf16, rtz", "f8e4m3fn", "f8e4m3fn, sat", "f8e5m2fnuz", "f6e2m3fn, rtp", "f8e8m0fnu", "f16, rtn", "f8e5m2, rto", "float<e=4, m=5, sign=no>, sat"}) {
       const std::int64_t n = 3000;
       std::vector<double> x(static_cast<std::size_t>(n));
       for (double& v : x) {
