@@ -413,7 +413,7 @@ Stored Engine::store_source(NodeId id) const {
       for (std::int64_t i = 0; i < count; ++i) {
         if (d[i] != 0 && std::isfinite(d[i])) continue;
         std::uint8_t* f = flags_at(first);
-        f[i] = std::isnan(d[i]) ? has_nan | no_reals : d[i] == 0 ? (std::signbit(d[i]) ? has_nzero : has_pzero) : no_reals | (d[i] > 0 ? has_pinf : has_ninf);
+        f[i] = flags_of(d[i]);
         if (f[i] & no_reals) d[i] = 0;
       }
     } else {

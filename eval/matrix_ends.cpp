@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "eval/other_terms.hpp"
 #include "eval/parallel.hpp"
@@ -82,6 +83,7 @@ class MatrixEnds::Work {
   std::vector<double> magnitude_row;
   std::optional<OtherTerms> other;
   std::vector<std::uint32_t> open_in_row, undecided;
+  std::vector<std::pair<std::size_t, Set<F64>>> overflown;  // of a row: those whose partial sums may overflow, rounded
   std::vector<OpenElement> open;
   std::int64_t refined = 0;
 
@@ -145,16 +147,51 @@ MatrixRow MatrixEnds::row(const MatrixBlock& b, std::int64_t i, const double* ma
           relative_, absolute_, magnitude_relative_, magnitude_absolute_, rounds_ && (!coarse_ || planted(Mistake::certified_in_float32)), negative_, users_round_};
 }
 
-Set<F64> MatrixEnds::after(const Set<F64>& x) const { return goal_.then ? erx::row(*goal_.then).map.f64({&x, 1}, goal_.then->attributes, {}) : x; }
+std::optional<Set<F64>> MatrixEnds::rounded_after(const Set<F64>& x) const {
+  if (!after_ || !x.has_reals() || x.is_point) return {};
+  const Format& f = after_->format();
+  if (!f.has_negative_zero() || after_->constants().infinite[0] != f64::infinity) return {};
+  const auto rounded = [&](double end) { return bulk::round_one<Mode::rne>(end, after_->constants()); };
+  double lo = rounded(x.lo.d), hi = rounded(x.hi.d);
+  if (lo != rounded(x.lo.u) || hi != rounded(x.hi.u)) return {};
+  if (lo == 0 || hi == 0 || !(lo <= f64::largest) || !(hi >= -f64::largest)) return {};
+  std::uint8_t flags = x.flags & (has_nan | any_infinity | undecided);
+  if (lo < -f64::largest) {
+    lo = f.lowest();
+    flags |= has_ninf;
+  }
+  if (hi > f64::largest) {
+    hi = f.max_finite();
+    flags |= has_pinf;
+  }
+  if (lo < 0 && hi > 0) flags |= any_zero;
+  return Set<F64>::between(F64::exact(lo), F64::exact(hi), flags);
+}
+
+Set<F64> MatrixEnds::after(const Set<F64>& x) const {
+  if (const auto s = rounded_after(x)) return *s;
+  return goal_.then ? erx::row(*goal_.then).map.f64({&x, 1}, goal_.then->attributes, {}) : x;
+}
 
 void MatrixEnds::enclose(Work& w, const MatrixRow& row, const Tile& ends) const {
   const Node* then = goal_.then;
   const Tile sums = then ? w.tile(w.sums_of_row, out_.is_point()) : ends;
   rule_(row, sums.lo_d, sums.lo_u, sums.hi_d, sums.hi_u, sums.flags, w.hard.data());
+  w.overflown.clear();
+  for (std::size_t j = 0; then && j < row.columns; ++j) {
+    const bool special = sums.flags[j] & (has_nan | any_infinity);
+    if (!w.hard[j] && !special) continue;
+    if (!w.hard[j])
+      if (const auto s = rounded_after(Set<F64>::between({sums.lo_d[j], sums.lo_u[j]}, {sums.hi_d[j], sums.hi_u[j]}, sums.flags[j]))) w.overflown.emplace_back(j, *s);
+      else continue;
+    sums.lo_d[j] = sums.lo_u[j] = sums.hi_d[j] = sums.hi_u[j] = 1;  // nobody reads what becomes of it
+    sums.flags[j] = 0;
+  }
   for (std::size_t j = 0; then && j < row.columns; j += tile_size) {
     const Tile part = from(sums, j);
     erx::row(*then).bulk({&part, 1}, from(ends, j), std::min(tile_size, row.columns - j), then->attributes);
   }
+  for (const auto& [j, s] : w.overflown) write(ends, j, s);
 }
 
 const double* MatrixEnds::magnitudes_of_row(const MatrixBlock& b, std::int64_t i, Work& w) const {
@@ -293,30 +330,21 @@ Set<F64> MatrixEnds::from_factors(const MatrixBlock& b, const OpenElement& e, bo
   return Set<F64>::point(F64::exact(negative_ ? -nearest : nearest));
 }
 
-/// By the rule of one element, where a sum may overflow, or be exact: from what the products gave, else from the sum in twice the precision.
+/// By the rule of one element, where a sum may overflow, or be exact, and the row's rule cannot tell: from the sum in twice the precision.
 Set<F64> MatrixEnds::from_parts(const MatrixBlock& b, const OpenElement& e) const {
   const MatrixRow one = row(b, e.i, nullptr).at(e.j);
   const double norm = one.row_norm * one.norm[0], n = static_cast<double>(depth_) + 16;
   if (!rounds_ || !others_.empty() || !(norm < 0x1p900) || sum_.rule.needs_leaves(sum_.leaves)) return Set<F64>::special(undecided);
+  const double *x = b.row_factors(e.i), *y = b.column_factors(static_cast<std::int64_t>(e.j));
+  const Doubled sum = dot2_pair(x, y, static_cast<std::size_t>(depth_));
+  const double size = std::fabs(sum.low) + norm * n * n * 0x1p-104 + 2 * one.absolute + std::fabs(sum.high) * 0x1p-51;
+  const double magnitude = magnitude_dot(x, y, static_cast<std::size_t>(depth_)), magnitude_error = magnitude * n * 0x1p-52 + n * 0x1p-1074;
   SumParts<F64> parts;
   parts.leaves = parts.products = depth_;
   parts.grid = product_grid(one.row_grid, one.grid[0]);
-  const auto set = [&](double sum, double error, double magnitude, double magnitude_error) {
-    const double size = error + std::fabs(sum) * 0x1p-51;
-    parts.lower = parts.upper = one.negative ? F64{-sum - size, -sum + size} : F64{sum - size, sum + size};
-    parts.magnitude = F64{magnitude - magnitude_error, magnitude + magnitude_error};
-    return parts.magnitude.d > 0 ? after(sum_of_parts(parts, sum_.rule, {})) : Set<F64>::special(undecided);  // else the sign of a zero
-  };
-  if (b.agrees && one.centre && b.magnitude) {
-    const double magnitude = b.magnitude[e.i * b.centre_width + static_cast<std::int64_t>(e.j)];
-    const double magnitude_error = (magnitude * one.magnitude_relative + one.magnitude_absolute) * (1 + 0x1p-50) + magnitude * 0x1p-51;
-    const Set<F64> s = set(one.centre[0], ((magnitude + magnitude_error) * one.relative + one.absolute) * (1 + 0x1p-50), magnitude, magnitude_error);
-    if (!is_undecided(s)) return s;
-  }
-  const double *x = b.row_factors(e.i), *y = b.column_factors(static_cast<std::int64_t>(e.j));
-  const Doubled sum = dot2_pair(x, y, static_cast<std::size_t>(depth_));
-  const double magnitude = magnitude_dot(x, y, static_cast<std::size_t>(depth_));
-  return set(sum.high, std::fabs(sum.low) + norm * n * n * 0x1p-104 + 2 * one.absolute, magnitude, magnitude * n * 0x1p-52 + n * 0x1p-1074);
+  parts.lower = parts.upper = one.negative ? F64{-sum.high - size, -sum.high + size} : F64{sum.high - size, sum.high + size};
+  parts.magnitude = F64{magnitude - magnitude_error, magnitude + magnitude_error};
+  return parts.magnitude.d > 0 ? after(sum_of_parts(parts, sum_.rule, {})) : Set<F64>::special(undecided);  // else the sign of a zero
 }
 
 Set<F64> MatrixEnds::climb(std::int64_t flat) {

@@ -89,6 +89,7 @@ class MatrixEnds {
   std::atomic<std::int64_t> decided_{0}, refined_{0}, big_{0}, exact_{0}, open_{0};
 
   Set<F64> after(const Set<F64>&) const;
+  std::optional<Set<F64>> rounded_after(const Set<F64>&) const;  // where every end rounds one way
   const double* magnitudes_of_row(const MatrixBlock&, std::int64_t i, Work&) const;
   void enclose(Work&, const MatrixRow&, const Tile& ends) const;
   void enclose_rows(const MatrixBlock&, Work&);

@@ -101,14 +101,22 @@ template <bool rounds, bool with_other>
     const double t = select(on_grid, 0.0, (size + d + e_u) * slack);
     const double a = s_d - e_u - t, b = s_u + e_u + t;
     const double inner_lo = s_u - e_d + t, inner_hi = s_d + e_d - t;
-    lo_d[j] = a;
-    lo_u[j] = inner_lo + select(on_grid, 0.0, bulk::magnitude(inner_lo) * k.end_relative + k.end_absolute);
-    hi_d[j] = inner_hi - select(on_grid, 0.0, bulk::magnitude(inner_hi) * k.end_relative + k.end_absolute);
-    hi_u[j] = b;
+    const auto cut = [&](double end) { return select(end > k.max_finite, k.max_finite, select(end < -k.max_finite, -k.max_finite, end)); };
+    lo_d[j] = cut(a);
+    lo_u[j] = cut(inner_lo + select(on_grid, 0.0, bulk::magnitude(inner_lo) * k.end_relative + k.end_absolute));
+    hi_d[j] = cut(inner_hi - select(on_grid, 0.0, bulk::magnitude(inner_hi) * k.end_relative + k.end_absolute));
+    hi_u[j] = cut(b);
     const std::uint64_t zeros = has_pzero | (~mask(on_grid) & ((products_exact & k.sign_of_zero_with_exact_products) | (~products_exact & either_zero)));
+    // Partial sums reach (P + s)/2 + e above and (P - s)/2 + e below. source: as sum_of_parts.
     const bool overflow = !(p_u + e_u <= k.max_finite * (1 - slack));
-    const bool hard = may_be_all_zero | !(norm < std::numeric_limits<double>::infinity()) | overflow | at_edge | (on_grid & !is_exact);
-    code[j] = (mask((a <= 0) & (b >= 0)) & zeros) | (mask(hard) & is_hard);
+    const double above = 0.5 * (p_u + s_u) + e_u, below = 0.5 * (p_u - s_d) + e_u;
+    const bool may_rise = !(above <= k.max_finite * (1 - slack)), rises = 0.5 * (p_d + s_d) + e_d > k.max_finite * (1 + slack);
+    const bool may_fall = !(below <= k.max_finite * (1 - slack)), falls = 0.5 * (p_d - s_u) + e_d > k.max_finite * (1 + slack);
+    const bool untold = overflow & (on_grid | (k.over == 0) | (may_rise != rises) | (may_fall != falls));
+    const bool hard = may_be_all_zero | !(norm < std::numeric_limits<double>::infinity()) | untold | at_edge | (on_grid & !is_exact);
+    const std::uint64_t both = mask(rises & falls & !planted(Mistake::one_side_overflows) & !planted(Mistake::infinity_without_nan)) & has_nan;
+    const std::uint64_t special = mask(overflow) & ((mask(rises) & k.over) | (mask(falls & !planted(Mistake::one_side_overflows)) & k.under) | both);
+    code[j] = (mask((a <= 0) & (b >= 0)) & zeros) | special | (mask(hard) & is_hard);
   }
 }
 
@@ -254,9 +262,9 @@ void MatrixRowRule::in_float64(const MatrixRow& row, const PairRow& sums, double
 }
 
 RowConstants MatrixRowRule::row_constants(bool users_round) const {
-  const bool room = users_round && !planted(Mistake::sum_not_rounded);
+  const bool room = users_round && !planted(Mistake::sum_not_rounded), told = !rule_.within && (any_format(rule_).has_infinity() || any_format(rule_).has_nan());
   return {any_format(rule_).max_finite(), eta_, least_grid_, significands_, room ? 2 / significands_ * (1 + 0x1p-20) : 0, room ? eta_ : 0, exact_, inexact_, mask(rule_.products_fit),
-          rule_.within || loses_subnormals(rule_) ? either_zero : std::uint64_t{has_pzero}};
+          rule_.within || loses_subnormals(rule_) ? either_zero : std::uint64_t{has_pzero}, told ? overflow_flags(any_format(rule_), true, false) : std::uint64_t{0}, told ? overflow_flags(any_format(rule_), false, true) : std::uint64_t{0}};
 }
 
 std::optional<Set<F64>> MatrixRowRule::in_float64(const MatrixRow& one, const Doubled& sum, double error) const {

@@ -56,6 +56,7 @@ struct RowConstants {
   double end_relative, end_absolute;  // from an end to the value of F that it rounds to, at most
   ClosedBound exact, inexact;
   std::uint64_t fits, sign_of_zero_with_exact_products;
+  std::uint64_t over, under;  // flags of partial sums that overflow on either side; none where the set has to be told otherwise
 };
 
 class MatrixRowRule {

@@ -71,6 +71,7 @@ struct Attributes {
   Order order;                            // acc
   Contraction contraction = Contraction::free;  // acc
   double ulp = 0;                         // within, approx: units in the last place
+  bool open_ends = false;                 // within, approx: the operand's results do not lie at the ends of their enclosures (set by build)
   std::int64_t steps = 0;                 // approx: values of the format
   std::uint8_t bounds = 0;                // approx: which of rel, abs, lo, hi (bits 0 to 3) its operands after the first are
   std::optional<Type> whole = {};         // cast, wrap, saturate: the type of integers

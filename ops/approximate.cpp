@@ -1,6 +1,7 @@
 // The row of functions known by their error.
 #include "ops/approximate.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "ops/families.hpp"
@@ -13,6 +14,29 @@ namespace erx::families {
 namespace {
 
 bool always(const Attributes&) { return true; }
+
+/// The tile with `inside` of each end, kept in `ends`.
+Tile moved_inside(Tile t, std::vector<double>& ends, std::size_t n) {
+  const int count = t.is_point ? 1 : 2;
+  ends.resize(2 * static_cast<std::size_t>(count) * n);
+  double* at = ends.data();
+  for (const auto& [d, u] : {std::pair(&t.lo_d, &t.lo_u), std::pair(&t.hi_d, &t.hi_u)}) {
+    if (t.is_point && d == &t.hi_d) break;
+    for (std::size_t i = 0; i < n; ++i) {
+      const F64 moved = inside(F64{(*d)[i], (*u)[i]}, {});
+      at[i] = moved.d;
+      at[n + i] = moved.u;
+    }
+    *d = at;
+    *u = at + n;
+    at += 2 * n;
+  }
+  if (t.is_point) {
+    t.hi_d = t.lo_d;
+    t.hi_u = t.lo_u;
+  }
+  return t;
+}
 
 struct Approx {
   template <class R>
@@ -33,7 +57,9 @@ struct Approx {
     wide.flags = flags.data();
     wide.is_point = false;
     std::vector<std::size_t> left;
-    if (!widen_tile(x[0], wide, n, a, [&](std::size_t i) { left.push_back(i); })) return false;
+    std::vector<double> inner;
+    const Tile from = stands_for(a, 0) && !x[0].scalar ? moved_inside(x[0], inner, n) : x[0];  // elements with flags go through the formula
+    if (!widen_tile(from, wide, n, a, [&](std::size_t i) { left.push_back(i); })) return false;
     if (!round_tile(wide, out, n, *a.format, a.rounding, [](std::size_t i, void* more) { static_cast<std::vector<std::size_t>*>(more)->push_back(i); }, &left))
       return false;
     for (const std::size_t i : left) {

@@ -35,6 +35,14 @@ std::optional<R> magnitude_of(const Set<R>& bound) {
   return max_of(abs_of(bound.lo), abs_of(bound.hi));
 }
 
+/// May `inside` stand for a result where it is moved by ulps and then rounded? The result v lies between inside(v) and a power of two 2^k, 2^(k-50)
+/// apart, in a format of precision p an ulp is 2^(k-p) or more, `ulp` a multiple of 2^-20, and at most a quarter of v: so v + ulp and inside(v) + ulp are on
+/// the same side of each value of the format and of each middle between two, all of them multiples of 2^(k-p-2).
+inline bool stands_for(const Attributes& a, std::uint8_t flags) {
+  const int p = a.format->precision();
+  return a.open_ends && !(flags & undecided) && a.bounds == 0 && p <= 28 && a.ulp == at_least(a.ulp) && a.ulp <= std::ldexp(1, p - 3);
+}
+
 /// An end moved by a number of values of the format, overflow being one place past the largest; `over`: what that gives.
 struct Stepped {
   double value;
@@ -148,11 +156,15 @@ Set<R> approximate(std::span<const Set<R>> x, const Attributes& a, Context c) {
       }
     }
     if (a.ulp > 0) {
-      const R least = abs_of(f.lo), most = abs_of(f.is_point ? f.lo : f.hi);
-      const R at = planted(Mistake::ulp_of_smaller_end) ? min_of(least, most) : max_of(least, most);
-      const R radius = mul(ulp_of(format, at, c), R::exact(at_least(a.ulp), c));
-      lo = sub(lo, radius);
-      hi = add(hi, radius);
+      if (stands_for(a, f.flags)) {
+        lo = inside(lo, c);
+        hi = inside(hi, c);
+      }
+      const double ulps = at_least(a.ulp);
+      const auto low = f.is_point ? moved_far_out(format, lo, ulps, false, c) : std::nullopt, high = low ? moved_far_out(format, hi, ulps, true, c) : std::nullopt;
+      const R radius = mul(ulp_of(format, largest_magnitude(f, a, c), c), R::exact(ulps, c));
+      lo = low ? *low : sub(lo, radius);
+      hi = high ? *high : add(hi, radius);
     }
     if (!is_bounded) {  // a bound that is NaN or infinite: any value
       result.flags |= has_nan | any_infinity;

@@ -414,24 +414,30 @@ Op function_row(std::string_view name, std::string_view doc, std::string_view so
   return map_row<F>({.name = name, .doc = doc, .source = source, .rational = false, .function = true});
 }
 
+/// A function of which no value at a double is a double but at 0 (exp2: at the integers), where it is known exactly.
+template <class F>
+Op transcendental_row(std::string_view name, std::string_view doc, std::string_view source = nine_two) {
+  return map_row<F>({.name = name, .doc = doc, .source = source, .rational = false, .function = true, .open_ends = true});
+}
+
 }  // namespace
 
 std::span<const Op* const> functions() {
   static const Op rows[] = {
       function_row<Sqrt>("sqrt", "sqrt(x): square root; NaN below 0", "IEEE 754-2019, 5.4.1"),
       function_row<Rsqrt>("rsqrt", "rsqrt(x): 1 / sqrt(x)"),
-      function_row<Increasing<ExpOf>>("exp", "exp(x): e to the x"),
-      function_row<Increasing<Exp2Of>>("exp2", "exp2(x): 2 to the x"),
-      function_row<Increasing<Expm1Of>>("expm1", "expm1(x): exp(x) - 1"),
+      transcendental_row<Increasing<ExpOf>>("exp", "exp(x): e to the x"),
+      transcendental_row<Increasing<Exp2Of>>("exp2", "exp2(x): 2 to the x"),
+      transcendental_row<Increasing<Expm1Of>>("expm1", "expm1(x): exp(x) - 1"),
       function_row<Logarithm<LogOf>>("log", "log(x): natural logarithm; -inf at 0, NaN below"),
       function_row<Logarithm<Log2Of>>("log2", "log2(x): logarithm to base 2"),
       function_row<Logarithm<Log10Of>>("log10", "log10(x): logarithm to base 10"),
       function_row<Logarithm<Log1pOf>>("log1p", "log1p(x): log(1 + x)"),
-      function_row<Wave<SinOf>>("sin", "sin(x): sine of x in radians"),
-      function_row<Wave<CosOf>>("cos", "cos(x): cosine of x in radians"),
-      function_row<Increasing<TanhOf>>("tanh", "tanh(x): hyperbolic tangent"),
-      function_row<Increasing<ErfOf>>("erf", "erf(x): error function", "C 7.12.8.1"),
-      function_row<Increasing<SigmoidOf>>("sigmoid", "sigmoid(x): 1 / (1 + exp(-x))", "StableHLO logistic"),
+      transcendental_row<Wave<SinOf>>("sin", "sin(x): sine of x in radians"),
+      transcendental_row<Wave<CosOf>>("cos", "cos(x): cosine of x in radians"),
+      transcendental_row<Increasing<TanhOf>>("tanh", "tanh(x): hyperbolic tangent"),
+      transcendental_row<Increasing<ErfOf>>("erf", "erf(x): error function", "C 7.12.8.1"),
+      transcendental_row<Increasing<SigmoidOf>>("sigmoid", "sigmoid(x): 1 / (1 + exp(-x))", "StableHLO logistic"),
       map_row<Pow>({.name = "pow",
                     .symbol = "**",
                     .doc = "x ** y: the power; NaN for x < 0 unless y is an integer",

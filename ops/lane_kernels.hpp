@@ -169,14 +169,20 @@ struct Nearest {
   }
 };
 
+/// The upper end of an open enclosure, where the function has an exact value at that end of the argument: moved, so that no result reaches it.
+[[gnu::always_inline]] inline double unreached(double d, double u, bool open) { return select(both(open, both(d == u, u > 0)), u + u * 0x1p-52, u); }
+
 /// As wave of elementary.cpp: |f'| <= 1 and |f| <= 1.
 template <auto function>
 struct WaveOpen {
+  /// May an argument between these be one where sin or cos is 1 or -1?
+  [[gnu::always_inline]] static bool turns(double a_d, double a_u) { return !both(both(a_d > -1.5, a_u < 1.5), (a_d > 0) | (a_u < 0)); }
   [[gnu::always_inline]] static Enclosure at(double a_d, double a_u, double, double) {
     const elementary::Value v = function(a_d);
     const Enclosure width = Sum::at(a_u, -a_d), low = Sum::at(v.d, -width.u), high = Sum::at(v.u, width.u);
     const bool exact = a_d == a_u, good = both(both(width.good, a_d != 0), both(low.good, high.good));
-    return {select(exact, v.d, larger_of(low.d, -1)), select(exact, v.u, smaller_of(high.u, 1)), both(v.good, exact | good)};
+    const double most = select(turns(a_d, a_u), 1 + 0x1p-52, 1);
+    return {select(exact, v.d, larger_of(low.d, -most)), select(exact, v.u, smaller_of(high.u, most)), both(v.good, exact | good)};
   }
 };
 
@@ -228,7 +234,7 @@ struct Function {
     const elementary::Value low = function(a_d);
     if constexpr (exact) return {low.d, low.u, low.good};
     const elementary::Value high = function(a_u);
-    return {low.d, high.u, both(low.good, high.good)};
+    return {low.d, unreached(high.d, high.u, a_d != a_u), both(low.good, high.good)};
   }
 };
 

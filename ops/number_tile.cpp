@@ -71,7 +71,7 @@ Decoded fill_flags(double* values, std::uint8_t* flags, std::size_t n) {
   if (found == Decoded::numbers) return found;
   for (std::size_t i = 0; i < n; ++i) {
     if (std::isfinite(values[i])) continue;
-    flags[i] = static_cast<std::uint8_t>(no_reals | (std::isnan(values[i]) ? has_nan : values[i] > 0 ? has_pinf : has_ninf));
+    flags[i] = flags_of(values[i]);
     values[i] = 0;
   }
   return found;

@@ -31,6 +31,7 @@ Op make_row(const Row& r, Gather gather) {
   op.is_rational = r.rational;
   op.arithmetic = r.arithmetic || r.function;
   op.is_function = r.function;
+  op.open_ends = r.open_ends;
   op.is_product = r.product;
   op.is_choice = r.choice;
   op.selects = r.selects;
@@ -175,6 +176,7 @@ NodeId build_plain(Graph& g, const Op& op, std::vector<NodeId> operands, Attribu
   if (op.is_product)
     for (std::size_t i = 0; i < operands.size() && i < 8; ++i)
       if (is_scalar_parameter(g, operands[i])) attributes.scales |= static_cast<std::uint8_t>(1u << i);
+  attributes.open_ends = attributes.ulp > 0 && row(g[operands[0]]).open_ends;
   node.freedom = op.freedom && op.freedom(attributes);
   node.operands = std::move(operands);
   node.attributes = std::move(attributes);

@@ -95,6 +95,7 @@ struct Op : OpName {
   bool is_rational = true;  // rationals in, rationals out: the exact tier always ends
   bool arithmetic = false;  // `in F { }` rounds it once
   bool is_function = false; // a function that `ulp=` and `approx` concern (exp, sqrt ...)
+  bool open_ends = false;   // an enclosure of its result that is not one number does not end at the result, in any number type
   bool is_product = false;  // an exact scalar parameter among the operands scales the others
   bool is_choice = false;   // is one of its operands, as the implementation likes (any_of)
   bool selects = false;     // its value is that of an operand, or the opposite of one (where, maximum, neg)

@@ -26,6 +26,8 @@ enum class Mistake {
   no_eta_in_within,
   half_unit_in_within,
   kept_subnormals_in_within,
+  exact_result_open,      // cos(0) is less than 1
+  exact_end_unmoved,      // exp of [-x, 0] does not reach 1
   magnitude_of_lower_ends, // P over the leaves before they were widened
   // functions rounded by the bits of one double
   midpoint_unwatched,     // within the error
@@ -93,6 +95,7 @@ enum class Mistake {
   lost_residual,          // of what is added to a product: the sum is rounded, and nobody counts that
   narrowest_column,       // of a row, in place of the widest: its margin holds for the others
   grid_unwatched,         // ends of a whole row: sums that cannot round are taken for others
+  one_side_overflows,     // of a whole row: partial sums below the lowest value are forgotten
   rest_unwatched,         // an infinite leaf: the others may overflow to the other side
   certified_in_float32,   // the certificate of the float64 product taken for the magnitude from float32
   float64_bound_in_float32,

@@ -63,8 +63,8 @@ BulkRounding::BulkRounding(Format format, Rounding rounding) : format_(std::move
   constants_.flush_below = rounding_.flush == Flush::yes && f.has_zero ? f.min_normal() : 0;
   const bool nearest = rounding_.mode == Mode::rne || rounding_.mode == Mode::rna, saturates = rounding_.overflow == Overflow::sat || rounding_.overflow == Overflow::sat_finite;
   constants_.least = f.has_zero ? 0 : f.min_positive();
-  constants_.least_of_negative = f.has_zero && nearest ? 0 : -1;
-  constants_.least_of_zero = f.has_zero || saturates ? 0 : -1;
+  const double half = f.min_positive() / 2;  // a tie, whose even neighbour is 0
+  constants_.least_argument = f.has_zero && nearest ? (rounding_.mode == Mode::rne ? -half : std::nextafter(-half, 0)) : f.has_zero || saturates ? 0 : 0x1p-1074;
   constants_.zero = f.has_negative_zero() ? -0.0 : 0.0;
   for (const bool negative : {false, true}) {
     constants_.overflow[negative] = overflow_result(negative, f, rounding_);

@@ -29,9 +29,8 @@ struct BulkConstants {
   double overflow[2];     // of a positive, of a negative number
   double infinite[2];     // what +-infinity becomes
   // Of formats without a sign alone:
-  double least;              // of a magnitude: the smallest value where there is no zero, else 0
-  double least_of_negative;  // a negative number whose magnitude comes to more overflows: 0, or -1 for all of them
-  double least_of_zero;      // the same for 0
+  double least;           // of a magnitude: the smallest value where there is no zero, else 0
+  double least_argument;  // what is below overflows: negative numbers that do not round to 0, and 0 where there is none
 };
 
 namespace bulk {
@@ -76,8 +75,7 @@ template <Mode mode, bool usual = true>
   std::uint64_t over = -static_cast<std::uint64_t>(planted(Mistake::no_clamp) ? (nearest ? r : a) > k.max_finite : !((nearest ? r : a) <= k.max_finite));
   std::uint64_t falls = -(bits >> 63);
   if constexpr (!usual) {
-    const bool zero = a == 0, below = negative & !zero & !((nearest ? r : a) <= k.least_of_negative), no_zero = zero & !(a <= k.least_of_zero);
-    falls = -static_cast<std::uint64_t>(below | no_zero);
+    falls = -static_cast<std::uint64_t>(x < k.least_argument);
     over |= falls;
     r = select(r < k.least, k.least, r);
   }

@@ -21,7 +21,7 @@ struct Rule {
     for (const int negative : {0, 1}) {
       const double v = rounding.overflow[negative];
       overflow[negative] = std::isfinite(v) ? v : 0;
-      flags[negative] = v == 0 ? std::uint64_t{has_pzero} : std::isfinite(v) ? 0 : static_cast<std::uint64_t>(no_reals | (v > 0 ? has_pinf : v < 0 ? has_ninf : has_nan));
+      flags[negative] = flags_of(v);
     }
   }
 };

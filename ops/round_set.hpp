@@ -6,6 +6,7 @@
 #pragma once
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "ir/format.hpp"
 #include "ops/planted.hpp"
@@ -96,6 +97,37 @@ R ulp_of(const Format& format, const R& x, Context c) {
   return R::between(unit(lower(magnitude)), unit(upper(magnitude)), c);
 }
 
+/// Of a result that does not lie at the ends of its enclosure (Op::open_ends): where the outer end is a power of two, a double a little below it, in
+/// the binade where the result is. (tanh(26) is in [1 - 2^-53, 1], and less than 1: the doubt would need a thousand bits to end.)
+template <class R>
+R inside(const R& x, Context c) {
+  if (is_exact(x) && !planted(Mistake::exact_result_open)) return x;
+  const auto ends_binade = [](double outer, double inner) {
+    return std::fabs(outer) >= 0x1p-900 && std::fabs(outer) <= f64::largest && f64::is_power_of_two(outer) && (outer != inner || planted(Mistake::exact_result_open));
+  };
+  const double d = lower(x), u = upper(x);
+  if (u > 0 && ends_binade(u, d)) return min_of(x, R::exact(u * (1 - 0x1p-50), c));
+  if (d < 0 && ends_binade(d, u)) return max_of(x, R::exact(d * (1 - 0x1p-50), c));
+  return x;
+}
+
+/// The larger magnitude of a set, for the unit in its last place.
+template <class R>
+R largest_magnitude(const Set<R>& x, const Attributes& a, Context c) {
+  const bool open = a.open_ends && !(x.flags & undecided);
+  const R least = abs_of(open ? inside(x.lo, c) : x.lo), most = x.is_point ? least : abs_of(open ? inside(x.hi, c) : x.hi);
+  return planted(Mistake::ulp_of_smaller_end) ? min_of(least, most) : max_of(least, most);
+}
+
+/// x moved by `count` ulps of its own magnitude, that may be past the doubles: an ulp is at most 2^(1-p) |x|, so what is left is more than half of it.
+/// Empty where x is no such number.
+template <class R>
+std::optional<R> moved_far_out(const Format& format, const R& x, double count, bool up, Context c) {
+  const double share = std::ldexp(count, 1 - format.precision());
+  if (upper(abs_of(x)) <= f64::largest || !(lower(abs_of(x)) >= 0x1p1000) || !(share <= 0.5) || format.min_positive() > 1) return {};
+  return either(x, mul(x, R::exact(up == (lower(x) > 0) ? 1 + share : 1 - share, c)));
+}
+
 /// What an implementation may return in place of the exact result x of one operation: see the row `within`.
 template <class R>
 Set<R> widen(const Set<R>& x, const Attributes& attributes, Context c) {
@@ -113,13 +145,17 @@ Set<R> widen(const Set<R>& x, const Attributes& attributes, Context c) {
       const double unit = format.unit_roundoff() * (planted(Mistake::half_unit_in_within) ? 0.5 : 1);
       return add(mul(abs_of(end), R::exact(unit, c)), mul(R::exact(format.min_positive(), c), R::exact(planted(Mistake::no_eta_in_within) ? 0 : 0.5, c)));
     }
-    const R low = abs_of(x.lo), high = abs_of(x.is_point ? x.lo : x.hi);
-    const R largest = planted(Mistake::ulp_of_smaller_end) ? min_of(low, high) : max_of(low, high);
+    const R largest = largest_magnitude(x, attributes, c);
     if (!(upper(largest) <= std::numeric_limits<double>::max())) return R::between(0, f64::infinity, c);
     return mul(ulp_of(format, largest, c), R::exact(attributes.ulp, c));
   };
-  R lo = is_kept(x.lo) ? x.lo : sub(x.lo, radius(x.lo));
-  R hi = is_kept(x.hi) ? x.hi : add(x.hi, radius(x.hi));
+  const auto moved = [&](const R& end, bool up) -> R {
+    if (is_kept(end)) return end;
+    if (attributes.ulp != 0 && x.is_point)
+      if (const auto far = moved_far_out(format, end, attributes.ulp, up, c)) return *far;
+    return up ? add(end, radius(end)) : sub(end, radius(end));
+  };
+  R lo = moved(x.lo, false), hi = moved(x.hi, true);
   // A wider format may have no overflow where F has one: the finite values stay
   const Rounding nearest{};
   for (const Rounded& end : {round_real(chop_lower(lo), format, nearest), round_real(chop_upper(hi), format, nearest)}) r.flag(end.special);

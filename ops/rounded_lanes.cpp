@@ -173,7 +173,7 @@ RoundedTile rounded(const Loops& loops, std::span<const Tile> x, const Tile& out
       const double v = round.constants().overflow[out.lo_d[i] < 0];
       const bool finite = f64::is_finite(v);
       out.lo_d[i] = out.lo_u[i] = finite ? v : 0;
-      out.flags[i] = v == 0 ? std::uint8_t{has_pzero} : finite ? std::uint8_t{0} : static_cast<std::uint8_t>(no_reals | (v > 0 ? has_pinf : v < 0 ? has_ninf : has_nan));
+      out.flags[i] = flags_of(v);
       numbers = numbers && finite;
       continue;
     }

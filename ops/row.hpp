@@ -27,6 +27,7 @@ struct Row {
   bool rational = true;
   bool arithmetic = false;
   bool function = false;
+  bool open_ends = false;
   bool product = false;
   bool choice = false;
   bool selects = false;

@@ -19,8 +19,9 @@ bool widen_tile(const Tile& x, const Tile& out, std::size_t n, const Attributes&
   for (std::size_t i = 0; i < n; ++i) {
     const F64 lo{x.lo_d[i], x.lo_u[i]}, hi = x.is_point ? lo : F64{x.hi_d[i], x.hi_u[i]};
     const std::uint8_t flags = x.plain ? 0 : x.flags[i];
-    const double largest = std::fmax(std::fabs(lo.d), std::fabs(hi.u));
+    double largest = std::fmax(std::fabs(lo.d), std::fabs(hi.u));
     const double at_least = std::fmax(lo.d > 0 ? lo.d : -lo.u, hi.d > 0 ? hi.d : -hi.u);  // the same magnitude, from below
+    if (a.open_ends && at_least < largest && f64::is_power_of_two(largest)) largest *= 1 - 0x1p-50;  // see `inside`
     const bool one_binade = !function || ((std::bit_cast<std::uint64_t>(largest) ^ std::bit_cast<std::uint64_t>(at_least)) >> 52) == 0;
     const bool one_sign = lo.d >= 0x1p-900 || hi.u <= -0x1p-900;
     if ((flags & ~any_zero) || !one_sign || !one_binade || !(largest <= safe)) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ops/num/f64_mpfr.hpp"
+#include "ops/planted.hpp"
 
 namespace erx {
 
@@ -102,6 +103,16 @@ Big increasing(const Big& a, F f) {
   return monotone(a, true, f);
 }
 
+/// f, rounded up above its value where that is exact: the upper end of an open enclosure, which no result reaches.
+template <class F>
+auto unreached(F f) {
+  return [f](mpfr_ptr y, mpfr_in x, mpfr_rnd_t rnd) {
+    const int inexact = f(y, x, rnd);
+    if (!inexact && rnd == MPFR_RNDU && mpfr_number_p(x) && mpfr_sgn(mpfr_in(y)) > 0 && !planted(Mistake::exact_end_unmoved)) mpfr_nextabove(y);
+    return inexact;
+  };
+}
+
 /// |f'| <= 1 and |f| <= 1: the value at one end, widened by the width of the enclosure.
 template <class F>
 Big wave(const Big& a, F f) {
@@ -109,19 +120,26 @@ Big wave(const Big& a, F f) {
   return BigAccess::make(x.precision(), [&](Ends& r) {
     // reducing a gigantic argument takes as many bits of pi as it has
     const auto huge = [](mpfr_in e) { return !mpfr_number_p(e) || (!mpfr_zero_p(e) && mpfr_get_exp(e) > 1 << 16); };
-    if (huge(x.d) || huge(x.u)) {
+    const auto all = [&] {
       mpfr_set_si(r.d, -1, MPFR_RNDD);
       mpfr_set_si(r.u, 1, MPFR_RNDU);
-      return;
-    }
+      if (x.point || (mpfr_cmp_d(x.d, -1.5) > 0 && mpfr_cmp_d(x.u, 1.5) < 0 && mpfr_sgn(mpfr_in(x.d)) * mpfr_sgn(mpfr_in(x.u)) > 0)) return;
+      mpfr_nextbelow(r.d);  // a turning point may lie between
+      mpfr_nextabove(r.u);
+    };
+    if (huge(x.d) || huge(x.u)) return all();
     both_sides(r.d, r.u, [&](mpfr_ptr y, mpfr_rnd_t rnd) { return f(y, x.d, rnd); });
     if (x.point) return;
     Number width(64);
     mpfr_sub(width, x.u, x.d, MPFR_RNDU);
     mpfr_sub(r.d, r.d, width, MPFR_RNDD);
     mpfr_add(r.u, r.u, width, MPFR_RNDU);
-    if (mpfr_cmp_si(r.d, -1) < 0) mpfr_set_si(r.d, -1, MPFR_RNDD);
-    if (mpfr_cmp_si(r.u, 1) > 0) mpfr_set_si(r.u, 1, MPFR_RNDU);
+    Number d(x.precision()), u(x.precision());
+    mpfr_swap(d, r.d);
+    mpfr_swap(u, r.u);
+    all();
+    mpfr_max(r.d, r.d, d, MPFR_RNDD);
+    mpfr_min(r.u, r.u, u, MPFR_RNDU);
   });
 }
 
@@ -169,7 +187,7 @@ Big sigmoid(const Big& a) {
   const Ends& x = a.ends();
   return BigAccess::make(x.precision(), [&](Ends& r) {
     logistic(r.d, x.d, MPFR_RNDD);
-    logistic(r.u, x.u, MPFR_RNDU);
+    x.point ? logistic(r.u, x.u, MPFR_RNDU) : unreached(logistic)(r.u, x.u, MPFR_RNDU);
   });
 }
 
@@ -314,8 +332,8 @@ Big trunc_of(const Big& a) { return increasing(a, mpfr_rint_trunc); }
 Big rint_of(const Big& a) { return increasing(a, mpfr_rint_roundeven); }
 Big sqrt_of(const Big& a) { return increasing(a, mpfr_sqrt); }
 Big rsqrt_of(const Big& a) { return monotone(a, false, mpfr_rec_sqrt); }
-Big exp_of(const Big& a) { return increasing(a, mpfr_exp); }
-Big exp2_of(const Big& a) { return increasing(a, mpfr_exp2); }
+Big exp_of(const Big& a) { return increasing(a, unreached(mpfr_exp)); }
+Big exp2_of(const Big& a) { return increasing(a, unreached(mpfr_exp2)); }
 Big expm1_of(const Big& a) { return increasing(a, mpfr_expm1); }
 Big log_of(const Big& a) { return increasing(a, mpfr_log); }
 Big log2_of(const Big& a) { return increasing(a, mpfr_log2); }
@@ -397,11 +415,11 @@ F64 increasing(const F64& a, F f) {
 
 template <class F>
 F64 wave(const F64& a, F f) {
-  if (!f64::is_finite(a.d) || !f64::is_finite(a.u)) return {-1, 1};
+  if (!f64::is_finite(a.d) || !f64::is_finite(a.u)) return {-f64::most_of_wave(a), f64::most_of_wave(a)};
   const F64 at = increasing({a.d, a.d}, f);
   if (a.d == a.u) return at;
-  const double width = f64::sum(a.u, -a.d).u;
-  return {std::max(-1.0, f64::sum(at.d, -width).d), std::min(1.0, f64::sum(at.u, width).u)};
+  const double width = f64::sum(a.u, -a.d).u, most = f64::most_of_wave(a);
+  return {std::max(-most, f64::sum(at.d, -width).d), std::min(most, f64::sum(at.u, width).u)};
 }
 
 }  // namespace
@@ -411,8 +429,8 @@ F64 F64::literal(std::string_view text, Context) {
   return {lower(x), upper(x)};
 }
 namespace f64::mpfr {
-F64 exp(const F64& a) { return increasing(a, mpfr_exp); }
-F64 exp2(const F64& a) { return increasing(a, mpfr_exp2); }
+F64 exp(const F64& a) { return increasing(a, unreached(mpfr_exp)); }
+F64 exp2(const F64& a) { return increasing(a, unreached(mpfr_exp2)); }
 F64 expm1(const F64& a) { return increasing(a, mpfr_expm1); }
 F64 log(const F64& a) { return increasing(a, mpfr_log); }
 F64 log2(const F64& a) { return increasing(a, mpfr_log2); }
@@ -422,7 +440,7 @@ F64 tanh(const F64& a) { return increasing(a, mpfr_tanh); }
 F64 erf(const F64& a) { return increasing(a, mpfr_erf); }
 F64 sin(const F64& a) { return wave(a, mpfr_sin); }
 F64 cos(const F64& a) { return wave(a, mpfr_cos); }
-F64 sigmoid(const F64& a) { return {side(a.d, MPFR_RNDD, logistic), side(a.u, MPFR_RNDU, logistic)}; }
+F64 sigmoid(const F64& a) { return {side(a.d, MPFR_RNDD, logistic), a.d == a.u ? side(a.u, MPFR_RNDU, logistic) : side(a.u, MPFR_RNDU, unreached(logistic))}; }
 F64 pow(const F64& a, const F64& b) {
   const Big x = pow_of(Big::between(a.d, a.u, {64}), Big::between(b.d, b.u, {64}));
   return {lower(x), upper(x)};

@@ -3,6 +3,8 @@
 // Each gives the enclosure of the function at x, and whether x lies where the bound holds (`_domain`). `_value` is the double that it is built around, whose
 // relative error is below 0.8 `_bound`. Notation: v = 2^-53; Horner's rule of
 // degree n on sum c_i r^i errs by at most 2n v sum |c_i r^i| / (1 - 2n v) [Higham, Accuracy and Stability, 5.1].
+// No result of exp, exp2, expm1, sin, cos, tanh, erf and sigmoid is an end of its enclosure, unless the enclosure is one number: none of a double is a
+// double but at 0 (Lindemann; |erf| < 1 and the slack of its bound), and at the integers for exp2.
 //   elementary::exp(1.0)   {d, u, good} around 2.718281828..., 5 units wide
 #pragma once
 #include <bit>
@@ -37,6 +39,19 @@ ERX_INLINE double fma(double x, double y, double z) { return __builtin_fma(x, y,
 
 /// value with |error| <= error_bound: both ends rounded once more, which the factor pays for.
 ERX_INLINE Value around(double value, double error, bool good) { return {value - error, value + error, good}; }
+
+/// An increasing function that is `edge` at 0 lies on the side of it that x lies on.
+ERX_INLINE Value beside(double edge, double x, const Value& v) {
+  return {select(both(x > 0, v.d < edge), edge, v.d), select(both(x < 0, v.u > edge), edge, v.u), v.good};
+}
+/// A function that lies between -1 and 1.
+ERX_INLINE Value within_one(const Value& v) { return {select(v.d < -1, -1.0, v.d), select(v.u > 1, 1.0, v.u), v.good}; }
+
+/// A function whose magnitude is at most |x| (tanh, sin).
+ERX_INLINE Value at_most_x(double x, const Value& v) {
+  const double m = magnitude(x);
+  return {select(v.d < -m, -m, v.d), select(v.u > m, m, v.u), v.good};
+}
 
 /// What is x at x = +-0, sign included.
 ERX_INLINE Value at_zero(double x, const Value& elsewhere) {
@@ -82,7 +97,7 @@ ERX_INLINE double exp_value(double x) {
 }
 ERX_INLINE Value exp(double x) {
   const double y = exp_value(x);
-  return around(y, select(x == 0, 0.0, y * exp_bound), exp_domain(x));
+  return beside(1, x, around(y, select(x == 0, 0.0, y * exp_bound), exp_domain(x)));
 }
 
 /// bound: relative error 2^-49 (r = f ln 2 adds 0.7 v); integers exactly.
@@ -94,7 +109,7 @@ ERX_INLINE double exp2_value(double x) {
 }
 ERX_INLINE Value exp2(double x) {
   const double y = exp2_value(x);
-  return around(y, select(nearest(x) == x, 0.0, y * exp2_bound), exp2_domain(x));
+  return beside(1, x, around(y, select(nearest(x) == x, 0.0, y * exp2_bound), exp2_domain(x)));
 }
 
 /// bound: relative error 2^-48. Near 0 the terms r + r^2 q err by (0.347 * 16 + 1) v |r| < 2^-50 |y|; elsewhere exp(x) - 1 by
@@ -108,7 +123,9 @@ constexpr double expm1_bound = 0x1.4p-48;
 ERX_INLINE bool expm1_domain(double x) { return both(magnitude(x) <= 700, magnitude(x) >= 0x1p-900); }
 ERX_INLINE Value expm1(double x) {
   const double y = expm1_value(x);
-  return at_zero(x, around(y, magnitude(y) * expm1_bound, expm1_domain(x)));
+  const Value v = around(y, magnitude(y) * expm1_bound, expm1_domain(x));
+  const double least = x > -1 ? x : -1;  // e^x - 1 >= x
+  return at_zero(x, {select(v.d < least, least, v.d), v.u, v.good});
 }
 
 /// 1 / (1 + e^-x). bound: relative error 2^-50 + 2 v < 2^-49.
@@ -117,7 +134,7 @@ ERX_INLINE bool sigmoid_domain(double x) { return magnitude(x) <= 700; }
 ERX_INLINE double sigmoid_value(double x) { return 1 / (1 + exp_value(-x)); }
 ERX_INLINE Value sigmoid(double x) {
   const double y = sigmoid_value(x);
-  return around(y, select(x == 0, 0.0, y * sigmoid_bound), sigmoid_domain(x));
+  return beside(0.5, x, within_one(around(y, select(x == 0, 0.0, y * sigmoid_bound), sigmoid_domain(x))));
 }
 
 ERX_INLINE double with_sign_of(double x, double t) { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(t) | (std::bit_cast<std::uint64_t>(x) & 0x8000000000000000u)); }
@@ -131,7 +148,7 @@ ERX_INLINE double tanh_value(double x) {
 }
 ERX_INLINE Value tanh(double x) {
   const double y = tanh_value(x);
-  return at_zero(x, around(y, magnitude(y) * tanh_bound, tanh_domain(x)));
+  return at_zero(x, at_most_x(x, within_one(around(y, magnitude(y) * tanh_bound, tanh_domain(x)))));
 }
 
 /// log((1 + f)) = 2 atanh(s), s = f / (2 + f), for |s| <= 0.172: 2s + s R. s errs by 2 v (relative), R by 2^-50 of its 0.02, the sum
@@ -276,9 +293,9 @@ ERX_INLINE double wave_value(double x, double quarter) {
 }
 ERX_INLINE Value wave(double x, double quarter) {
   const double value = wave_value(x, quarter);
-  return around(value, select(wave_is_relative(x, value), magnitude(value), 1.0) * wave_bound, wave_domain(x));
+  return within_one(around(value, select(wave_is_relative(x, value), magnitude(value), 1.0) * wave_bound, wave_domain(x)));
 }
-ERX_INLINE Value sin(double x) { return at_zero(x, wave(x, 0)); }
+ERX_INLINE Value sin(double x) { return at_zero(x, at_most_x(x, wave(x, 0))); }
 ERX_INLINE Value cos(double x) { return wave(x, 1); }
 
 /// erf at the multiples of 1/128 in [0, 6] and 2 / sqrt(pi) exp(-c^2) there, each the nearest double, or one beside it on a near tie.

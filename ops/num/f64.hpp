@@ -35,6 +35,9 @@ inline double next_above(double x) {
 }
 inline double next_below(double x) { return -next_above(-x); }
 
+/// Of a normal double, whatever its sign.
+inline bool is_power_of_two(double x) { return std::bit_cast<std::uint64_t>(x) << 12 == 0; }
+
 /// Error of s = fl(a + b): a + b - s, exact unless something overflows (then it may be NaN). source: Knuth, TAOCP 2, 4.2.2.
 inline double sum_residual(double a, double b, double s) {
   const double t = s - a;

@@ -3,6 +3,13 @@
 #pragma once
 #include "ops/num/f64.hpp"
 
+namespace erx::f64 {
+
+/// |cos| and |sin| of what lies in an open enclosure are below this: 1 where no turning point of either is in it, else one place more.
+inline double most_of_wave(const F64& a) { return a.d > -1.5 && a.u < 1.5 && (a.d > 0 || a.u < 0) ? 1 : 1 + 0x1p-52; }
+
+}  // namespace erx::f64
+
 namespace erx::f64::mpfr {
 
 F64 exp(const F64&);

@@ -3,6 +3,7 @@
 // Rules only ever enlarge a set. Several intervals are several Sets, one per alternative.
 //   Set<F64>::point(F64::exact(1.5))   {1.5}        Set<F64>::special(has_nan)   {NaN}
 #pragma once
+#include <cmath>
 #include <cstdint>
 
 #include "ir/error.hpp"
@@ -23,6 +24,13 @@ enum Flag : std::uint8_t {
 };
 constexpr std::uint8_t any_zero = has_pzero | has_nzero;
 constexpr std::uint8_t any_infinity = has_pinf | has_ninf;
+
+/// Of the set {x}: the sign of a zero, an infinity or NaN in place of the reals.
+inline std::uint8_t flags_of(double x) {
+  if (x == 0) return std::signbit(x) ? has_nzero : has_pzero;
+  if (x - x == 0) return 0;
+  return static_cast<std::uint8_t>(no_reals | (x != x ? has_nan : x > 0 ? has_pinf : has_ninf));
+}
 
 /// How finely an evaluation computes: bits of precision for Big; F64 and Exact ignore it.
 struct Context {

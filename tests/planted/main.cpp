@@ -14,7 +14,7 @@ using namespace erx::test;
 
 namespace {
 
-enum class Part { roundings, functions, orders, tensor_cores, bounds, choices, recurrences, recurrence_tiles, loops, lines, chains, matrices };
+enum class Part { roundings, functions, open_ends, orders, tensor_cores, bounds, choices, recurrences, recurrence_tiles, loops, lines, chains, matrices };
 
 struct Planted {
   Mistake mistake;
@@ -41,10 +41,11 @@ constexpr Planted all[] = {
     ERX_PLANTED(one_end, tensor_cores),          ERX_PLANTED(raw_norms, matrices),           ERX_PLANTED(unscaled_norms, matrices),
     ERX_PLANTED(ratio_form, matrices),           ERX_PLANTED(error_without_terms, matrices),  ERX_PLANTED(inexact_is_exact, matrices),    ERX_PLANTED(centre_only, matrices),
     ERX_PLANTED(zero_of_product, matrices),      ERX_PLANTED(unchecked_product, matrices), ERX_PLANTED(lost_piece, matrices),
-    ERX_PLANTED(narrowest_column, matrices), ERX_PLANTED(grid_unwatched, matrices), ERX_PLANTED(rest_unwatched, matrices), ERX_PLANTED(lost_residual, matrices),
+    ERX_PLANTED(narrowest_column, matrices), ERX_PLANTED(grid_unwatched, matrices), ERX_PLANTED(rest_unwatched, matrices), ERX_PLANTED(one_side_overflows, matrices), ERX_PLANTED(lost_residual, matrices),
     ERX_PLANTED(ends_inward, bounds),            ERX_PLANTED(overflow_no_step, bounds),      ERX_PLANTED(own_negative_zero, bounds),
     ERX_PLANTED(wrap_of_ends, bounds),
     ERX_PLANTED(midpoint_unwatched, functions),  ERX_PLANTED(error_unwatched, functions),
+    ERX_PLANTED(exact_result_open, open_ends),   ERX_PLANTED(exact_end_unmoved, open_ends),
     ERX_PLANTED(shared_choices, choices),        ERX_PLANTED(no_correlation, choices),       ERX_PLANTED(one_alternative, choices),
     ERX_PLANTED(first_run_only, choices),        ERX_PLANTED(mixed_results, choices),        ERX_PLANTED(split_by_element, choices),
     ERX_PLANTED(parts_apart, choices),           ERX_PLANTED(kept_subnormal_factors, choices),   ERX_PLANTED(leaves_term_by_term, choices),
@@ -67,6 +68,7 @@ constexpr Planted all[] = {
 std::string caught_by(Part part) {
   const auto& checks = part == Part::roundings      ? rounding_checks()
                        : part == Part::functions    ? function_checks()
+                       : part == Part::open_ends    ? open_end_checks()
                        : part == Part::orders       ? order_checks()
                        : part == Part::tensor_cores ? tensor_core_checks()
                        : part == Part::bounds       ? bound_checks()
@@ -101,7 +103,7 @@ int main(int argc, char** argv) {
     return is_mine;
   };
   int survived = 0;
-  for (const Part p : {Part::roundings, Part::functions, Part::orders, Part::tensor_cores, Part::bounds, Part::choices, Part::recurrences, Part::recurrence_tiles, Part::loops, Part::lines, Part::chains}) {
+  for (const Part p : {Part::roundings, Part::functions, Part::open_ends, Part::orders, Part::tensor_cores, Part::bounds, Part::choices, Part::recurrences, Part::recurrence_tiles, Part::loops, Part::lines, Part::chains}) {
     if (!mine("no_mistake")) continue;
     const std::string found = caught_by(p);
     if (!found.empty()) std::printf("without a mistake: %s\n", found.c_str());

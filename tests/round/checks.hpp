@@ -8,6 +8,7 @@
 namespace erx::test {
 
 const std::vector<Check>& rounding_checks();
+const std::vector<Check>& open_end_checks();  // functions within ulps, beside a power of two
 const std::vector<Check>& function_checks();  // functions and their rounding, from array to array
 
 }  // namespace erx::test
